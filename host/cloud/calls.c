@@ -14,6 +14,7 @@
 #include "host/core/fallback.h"
 #include "host/core/handler.h"
 #include "host/core/staging.h"
+#include "itself.h"
 #include "records.h"
 
 /* A call of any kind: of the results behind `desc`, the one that is asked for is not NULL. */
@@ -127,6 +128,8 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
             caromi_counts_join(counts);
         caromi_cloud_free(cloud, &cells);
     }
+    if (status == CAROM_OK && records != NULL)
+        caromi_cloud_add_itself(cloud, records, NULL, NULL);
     if (status == CAROM_OK && records != NULL && records->is_short)
         return caromi_fail_memory(err, "no memory for the pairs of %llu spheres", (unsigned long long)cloud->count);
     return status;
@@ -140,6 +143,7 @@ static carom_status count_pairs(const caromi_cloud *cloud, int full, uint32_t *c
     CHECK(caromi_counts_begin(&sums, cloud, full, counts, err));
     const carom_status status = scan_all(cloud, NULL, &sums, stats, err);
     caromi_counts_end(&sums);
+    caromi_cloud_add_itself(cloud, NULL, counts, NULL);
     return status;
 }
 
@@ -351,6 +355,7 @@ static carom_status answer_partners(const cloud_call *call, carom_stats *stats, 
             ? caromi_cloud_partners(cloud, call->any != NULL, &found, stats, err)
             : caromi_fail_memory(err, "no memory for the partners of %llu spheres", (unsigned long long)spheres);
     if (status == CAROM_OK) {
+        caromi_cloud_add_itself(cloud, NULL, NULL, &found);
         caromi_parallel_runs(caromi_cloud_pool(cloud), spheres, WRITE_RUN, write_run, &write);
         number_partners(cloud, found.other);
     }
@@ -370,15 +375,51 @@ static carom_status answer(const cloud_call *call, carom_stats *stats, carom_err
                          : answer_partners(call, stats, err);
 }
 
+/* Whether a cloud at rest has no masks and packed columns, of which blocks are read in place. */
+static int is_packed(const caromi_cloud *cloud)
+{
+    int packed = cloud->mask.base == NULL && cloud->group.base == NULL;
+    for (int column = 0; column < CLOUD_VX && cloud->count > 0; column++)
+        packed &= cloud->in[column].stride == sizeof(float) && (uintptr_t)cloud->in[column].base % sizeof(float) == 0;
+    return packed;
+}
+
+/* Makes two clouds one. Packed columns of spheres at rest stay where they lie. Others are copied side by side into
+ * *memory, for caromi_cached_free, because they would be gathered once for each pass over the spheres. */
+static carom_status join(cloud_call *call, void **memory, carom_error *err)
+{
+    caromi_cloud *first = &call->cloud;
+    const caromi_cloud *second = first->second;
+    if (first->is_moving || !is_packed(first) || !is_packed(second))
+        return caromi_against_join(call->desc->against, first, memory, err);
+    first->count += second->count;
+    return CAROM_OK;
+}
+
+/* Makes a cloud against itself one cloud. desc: the call's from now on. */
+static void search_once(cloud_call *call, carom_cloud_desc *desc)
+{
+    *desc = *call->desc;
+    desc->against = NULL;
+    desc->full = call->list != NULL;
+    call->desc = desc;
+    call->cloud.is_split = 0;
+    call->cloud.second = NULL;
+    call->cloud.meets_itself = 1;
+}
+
 /* The batch is not cut: every sphere may meet every other. */
 static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
                            carom_stats *stats, carom_error *err)
 {
     cloud_call call = *(const cloud_call *)batch;
+    carom_cloud_desc own;
     void *memory = NULL;
     (void)first, (void)end;
-    if (call.cloud.is_split)
-        CHECK(caromi_against_join(call.desc->against, &call.cloud, &memory, err));
+    if (caromi_cloud_is_against_itself(call.desc, &call.cloud))
+        search_once(&call, &own);
+    else if (call.cloud.is_split)
+        CHECK(join(&call, &memory, err));
     const carom_status status = answer(&call, stats, err);
     caromi_cached_free(context, memory);
     return status;

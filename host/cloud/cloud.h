@@ -31,7 +31,7 @@
  *
  * First and any partners (best.c) take steps 2 to 7 with callbacks of their own, or a search per sphere
  * (device_search.c on a device; device_work.c is common to both). watch.c reports progress and ends a call early.
- * order.c gives the order of step 4 to the caller. */
+ * order.c gives the order of step 4 to the caller. itself.c makes a cloud against itself a search of one cloud. */
 #ifndef CAROM_HOST_CLOUD_CLOUD_H
 #define CAROM_HOST_CLOUD_CLOUD_H
 #include "calls/cloud.h"
@@ -53,8 +53,10 @@ typedef struct caromi_cloud {
     /* Pairs are those of a sphere below `split` and one of the others: against.c. */
     int is_split;
     uint64_t split;
-    /* Spheres at rest that a device may sort by itself: the second cloud's columns, and `count` is the first one's.
-     * NULL: the second's spheres follow the first's in the columns, or there is one cloud. */
+    int meets_itself; /* each sphere is in a pair with itself, too: itself.c */
+    /* The second cloud's columns where they are read as they lie: by a device that sorts the spheres by itself, for
+     * which `count` is the first one's, and of spheres at rest. NULL: the second's spheres follow the first's in the
+     * columns, or there is one cloud. */
     const struct caromi_cloud *second;
     float margin;
     float period[3];       /* 0: not periodic along this axis */
@@ -68,6 +70,14 @@ typedef struct caromi_cloud {
 static inline uint64_t caromi_cloud_asked(const caromi_cloud *cloud)
 {
     return cloud->is_split ? cloud->split : cloud->count;
+}
+
+/* An input of a sphere, by its number among all. */
+static inline const void *caromi_cloud_element(const caromi_cloud *cloud, int column, uint64_t index)
+{
+    const int is_second = cloud->second != NULL && index >= cloud->split;
+    return is_second ? caromi_element(&cloud->second->in[column], index - cloud->split)
+                     : caromi_element(&cloud->in[column], index);
 }
 
 /* Whether spheres of a call move. */

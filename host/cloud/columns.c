@@ -37,6 +37,7 @@ carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_
     const int is_wanted = caromi_columns_are_wanted(list);
     *out = (caromi_pair_columns){.records = {list->offsets, list->a, list->b, list->state, list->t, list->shift}};
     caromi_record_columns *r = &out->records;
+    r->less_b = cloud->is_split && !caromi_columns_have_numbers(list) ? (uint32_t)cloud->split : 0;
     if (!(lend(cloud, count, sizeof *r->a, is_wanted, &r->a, &out->own[0]) &&
           lend(cloud, count, sizeof *r->b, is_wanted, &r->b, &out->own[1]) &&
           lend(cloud, count, 1, caromi_columns_have_numbers(list), &r->state, &out->own[2]) &&
@@ -67,34 +68,47 @@ typedef struct columns_block {
     const int8_t *shift; /* NULL: the cloud is not periodic */
 } columns_block;
 
+/* The columns of the spheres b of all pairs, and by how much their numbers there are less. */
+static const caromi_cloud *cloud_of_b(const caromi_cloud *cloud, uint64_t *less)
+{
+    *less = cloud->second != NULL ? cloud->split : 0;
+    return cloud->second != NULL ? cloud->second : cloud;
+}
+
 /* Gathers the values of `columns` consecutive input columns, as x, y and z mostly lie side by side in the caller's
  * memory. A missing column leaves the zeros. */
-static void gather(columns_block *w, int to, const caromi_in_column *from, int columns, const int32_t *index)
+static void gather(columns_block *w, int to, const caromi_in_column *from, int columns, const int32_t *index,
+                   uint64_t less)
 {
     for (uint32_t i = 0; i < w->count && from->base != NULL; i++)
         for (int k = 0; k < columns; k++)
-            memcpy(&w->in[to + k][i], (const char *)from[k].base + (size_t)index[i] * from[k].stride, sizeof(float));
+            memcpy(&w->in[to + k][i], (const char *)from[k].base + ((size_t)index[i] - less) * from[k].stride,
+                   sizeof(float));
 }
 
 /* Prefetches the inputs of later records' spheres, which are scattered in memory. */
 static void prefetch(const caromi_cloud *cloud, const int32_t *index, uint64_t count)
 {
     static const int first[] = {CLOUD_X, CLOUD_R, CLOUD_VX};
+    uint64_t less;
+    const caromi_cloud *of_b = cloud_of_b(cloud, &less);
     for (size_t k = 0; k < sizeof first / sizeof first[0]; k++) {
-        const caromi_in_column *column = &cloud->in[first[k]];
+        const caromi_in_column *column = &of_b->in[first[k]];
         for (uint64_t i = 0; i < count && column->base != NULL; i++)
-            __builtin_prefetch((const char *)column->base + (size_t)index[i] * column->stride);
+            __builtin_prefetch((const char *)column->base + ((size_t)index[i] - less) * column->stride);
     }
 }
 
 static void gather_block(const caromi_cloud *cloud, columns_block *w)
 {
-    gather(w, IN_AX, &cloud->in[CLOUD_X], 3, w->a);
-    gather(w, IN_AR, &cloud->in[CLOUD_R], 1, w->a);
-    gather(w, IN_AVX, &cloud->in[CLOUD_VX], 3, w->a);
-    gather(w, IN_BX, &cloud->in[CLOUD_X], 3, w->b);
-    gather(w, IN_BR, &cloud->in[CLOUD_R], 1, w->b);
-    gather(w, IN_BVX, &cloud->in[CLOUD_VX], 3, w->b);
+    uint64_t less;
+    const caromi_cloud *of_b = cloud_of_b(cloud, &less);
+    gather(w, IN_AX, &cloud->in[CLOUD_X], 3, w->a, 0);
+    gather(w, IN_AR, &cloud->in[CLOUD_R], 1, w->a, 0);
+    gather(w, IN_AVX, &cloud->in[CLOUD_VX], 3, w->a, 0);
+    gather(w, IN_BX, &of_b->in[CLOUD_X], 3, w->b, less);
+    gather(w, IN_BR, &of_b->in[CLOUD_R], 1, w->b, less);
+    gather(w, IN_BVX, &of_b->in[CLOUD_VX], 3, w->b, less);
     for (uint32_t i = 0; i < w->count; i++)
         w->in[IN_AHEAD][i] = w->state[i] == CAROM_APPROACHING ? 1.0f : 0.0f;
     for (uint32_t i = 0; w->shift != NULL && i < w->count; i++)
@@ -248,7 +262,7 @@ carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_cloud_pa
     if (caromi_columns_have_numbers(list))
         caromi_parallel_runs(cloud->context->pool, count, RUN, fill_run, &job);
     CHECK(caromi_went_on(cloud->context));
-    if (cloud->is_split && records->b != NULL)
+    if (cloud->is_split && records->less_b == 0 && records->b != NULL)
         caromi_parallel_runs(cloud->context->pool, count, RUN, number_second, &job);
     if (list->previous == NULL)
         return CAROM_OK;

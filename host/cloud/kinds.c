@@ -42,7 +42,7 @@ static int draw_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sam
     for (uint64_t number = 0; number < samples; number++) {
         const uint64_t index = caromi_cloud_sampled(cloud, samples, number);
         float radius;
-        memcpy(&radius, caromi_element(&cloud->in[CLOUD_R], index), sizeof radius);
+        memcpy(&radius, caromi_cloud_element(cloud, CLOUD_R, index), sizeof radius);
         if (!(radius >= 0 && radius < INFINITY))
             continue;
         kind = kind_of(kinds, (int)caromi_reach_class(fabsf(radius)), kind);
@@ -84,7 +84,7 @@ static void bound_kinds(const caromi_cloud *cloud, const sample *drawn, int axis
         begin[number] = end[number] = sum;
     for (uint32_t i = 0; i < drawn->count; i++) {
         float coordinate;
-        memcpy(&coordinate, caromi_element(&cloud->in[CLOUD_X + axis], drawn->index[i]), sizeof coordinate);
+        memcpy(&coordinate, caromi_cloud_element(cloud, CLOUD_X + axis, drawn->index[i]), sizeof coordinate);
         if (isfinite(coordinate))
             coordinates[end[drawn->kind[i]]++] = coordinate;
     }

@@ -371,7 +371,7 @@ void caromi_cloud_sides(const caromi_cloud *cloud, double side[3])
         for (uint64_t number = 0; number < samples; number++) {
             float coordinate;
             memcpy(&coordinate,
-                   caromi_element(&cloud->in[CLOUD_X + axis], caromi_cloud_sampled(cloud, samples, number)),
+                   caromi_cloud_element(cloud, CLOUD_X + axis, caromi_cloud_sampled(cloud, samples, number)),
                    sizeof coordinate);
             if (isfinite(coordinate))
                 coordinates[finite++] = coordinate;

@@ -223,6 +223,23 @@ static void add_images(caromi_records *records, uint32_t thread, const caromi_cl
     }
 }
 
+/* Stores proven pairs under their lower index and, in a full list, under the higher one too. is_whole: all spheres are
+ * wanted. Both are constants in the usual calls, so that the loop over many pairs is short. */
+static inline __attribute__((always_inline)) void store_pairs(caromi_records *records, caromi_record_store *store,
+                                                              const caromi_cloud_pairs *pairs, uint32_t mark, int full,
+                                                              int is_whole)
+{
+    uint64_t **const certain = store->next_certain;
+    const uint32_t shift = records->shift, count = pairs->count;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t a = least(pairs->a[i], pairs->b[i]), b = most(pairs->a[i], pairs->b[i]);
+        if ((is_whole || is_wanted(records, a)) && !store_certain(records, store, certain, shift, a, b | mark))
+            return;
+        if (full && (is_whole || is_wanted(records, b)) && !store_certain(records, store, certain, shift, b, a | mark))
+            return;
+    }
+}
+
 /* The scan's callback for proven pairs: stores each in 8 bytes, unless it has a periodic image. */
 void caromi_records_add_certain(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
@@ -236,17 +253,23 @@ void caromi_records_add_certain(void *user, uint32_t thread, const caromi_cloud_
         return;
     }
     caromi_record_store *store = &records->stores[thread];
-    uint64_t **const certain = store->next_certain;
-    const uint32_t shift = records->shift;
-    const int full = records->full;
-    /* Each pair under its lower index and, in a full list, under the higher one too. */
-    for (uint32_t i = 0; i < pairs->count; i++) {
-        const uint32_t a = least(pairs->a[i], pairs->b[i]), b = most(pairs->a[i], pairs->b[i]);
-        if ((wants_all || is_wanted(records, a)) && !store_certain(records, store, certain, shift, a, b | mark))
-            return;
-        if (full && (wants_all || is_wanted(records, b)) && !store_certain(records, store, certain, shift, b, a | mark))
-            return;
-    }
+    if (wants_all && !records->full)
+        store_pairs(records, store, pairs, mark, 0, 1);
+    else if (wants_all)
+        store_pairs(records, store, pairs, mark, 1, 1);
+    else
+        store_pairs(records, store, pairs, mark, records->full, 0);
+}
+
+void caromi_records_add_own(caromi_records *records, uint32_t thread, uint32_t index, uint8_t state)
+{
+    caromi_record_store *store = &records->stores[thread];
+    if (!is_wanted(records, index) || is_over(records))
+        return;
+    if (state == CAROM_OVERLAPPING)
+        (void)store_certain(records, store, store->next_certain, records->shift, index, index);
+    else
+        store_record(records, store, &(caromi_record){index, index, 0, state, CAROMI_IMAGE_OWN});
 }
 
 /* Counts the full blocks of a bucket, and what is in its newest block. */

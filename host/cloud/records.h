@@ -65,6 +65,9 @@ void caromi_records_free(caromi_records *r);
 caromi_cloud_emit_fn caromi_records_add; /* user: the records */
 caromi_cloud_emit_certain_fn caromi_records_add_certain;
 
+/* Adds the pair of a sphere with itself, in contact at time 0. */
+void caromi_records_add_own(caromi_records *records, uint32_t thread, uint32_t index, uint8_t state);
+
 /* The number of records in a thread's bucket, and in all buckets of all threads. */
 uint64_t caromi_records_in_bucket(const caromi_record_store *store, uint32_t bucket);
 uint64_t caromi_records_count(const caromi_records *r);
@@ -76,6 +79,7 @@ typedef struct caromi_record_columns {
     uint8_t *state;
     float *t;
     int8_t *shift;
+    uint32_t less_b; /* is subtracted from each b: the indices of a second cloud begin at 0 */
 } caromi_record_columns;
 /* Writes all records to the columns, in the order of the list. scatter.c. */
 carom_status caromi_records_scatter(caromi_records *r, const caromi_record_columns *to, carom_error *err);

@@ -156,7 +156,7 @@ static void put(const scatter_job *job, uint64_t at, const caromi_record *record
     if (to->a)
         to->a[at] = (int32_t)record->a;
     if (to->b)
-        to->b[at] = (int32_t)record->b;
+        to->b[at] = (int32_t)(record->b - to->less_b);
     if (to->state)
         to->state[at] = record->state;
     if (to->t)
@@ -264,7 +264,7 @@ static void scatter_keys(const scatter_work *work, uint64_t size)
     set_row_columns(work, size);
     /* Unpacks the keys. */
     for (uint64_t i = 0; to->b && i < count; i++)
-        to->b[work->at + i] = (int32_t)(sorted[i] >> 2 & INT32_MAX);
+        to->b[work->at + i] = (int32_t)((sorted[i] >> 2 & INT32_MAX) - to->less_b);
     for (uint64_t i = 0; to->state && i < count; i++)
         to->state[work->at + i] = sorted[i] & 3;
     for (uint64_t i = 0; to->t && i < count; i++) {
@@ -279,10 +279,11 @@ static void scatter_certain(const scatter_work *work, uint64_t size)
 {
     const caromi_record_columns *to = work->job->to;
     const caromi_cloud *cloud = work->job->records->cloud;
+    const uint32_t less_b = to->less_b;
     uint32_t *partners = work->sorted, *next = work->rows + 1;
     for (certain_cursor cursor = {0}; next_certain(work, &cursor);)
         for (const uint64_t *pair = cursor.begin; pair < cursor.end; pair++)
-            partners[next[SPHERE_A(*pair) - work->first]++] = (uint32_t)*pair;
+            partners[next[SPHERE_A(*pair) - work->first]++] = (uint32_t)*pair - less_b;
     const uint64_t count = work->rows[size];
     set_row_columns(work, size);
     uint32_t *b = cloud->margin > 0 || to->b == NULL ? partners + count + 16 : (uint32_t *)(void *)(to->b + work->at);

@@ -24,16 +24,32 @@ static const float *read_column(const caromi_in_column *column, float missing, u
     return copy;
 }
 
+/* A column of a block that begins in the first of two clouds and ends in the second. */
+static const float *read_both(const caromi_cloud *cloud, int column, uint64_t first, uint32_t count, float *copy)
+{
+    const uint32_t before = (uint32_t)(cloud->split - first);
+    caromi_gather(copy, &cloud->in[column], first, before);
+    caromi_gather(copy + before, &cloud->second->in[column], 0, count - before);
+    for (uint32_t i = count; i % CAROMI_CLOUD_PADDING; i++)
+        copy[i] = copy[count - 1];
+    return copy;
+}
+
 /* Reads a block of spheres, and finds out which are valid. */
 void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block)
 {
     const uint32_t count = end - first < CAROMI_CLOUD_BLOCK ? (uint32_t)(end - first) : CAROMI_CLOUD_BLOCK;
     const int columns = cloud->is_moving ? CLOUD_COLUMNS : CLOUD_VX;
+    const int is_second = cloud->second != NULL && first >= cloud->split,
+              is_both = cloud->second != NULL && !is_second && first + count > cloud->split;
+    const caromi_cloud *from = is_second ? cloud->second : cloud;
+    const uint64_t at = is_second ? first - cloud->split : first;
     block->first = first;
     block->count = count;
     for (int column = 0; column < columns; column++)
-        block->in[column] =
-            read_column(&cloud->in[column], column == CLOUD_T_MAX ? INFINITY : 0, first, count, block->own[column]);
+        block->in[column] = is_both ? read_both(cloud, column, first, count, block->own[column])
+                                    : read_column(&from->in[column], column == CLOUD_T_MAX ? INFINITY : 0, at, count,
+                                                  block->own[column]);
     /* Columns that must be finite for a sphere to be valid: t_max alone may be infinite. */
     const uint32_t finite_columns = columns == CLOUD_COLUMNS ? CLOUD_T_MAX : CLOUD_VX;
     block->valid = cloud->context->isa->cloud_check(block->in, finite_columns, CLOUD_R, count, block->own[CLOUD_R],

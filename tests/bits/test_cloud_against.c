@@ -269,6 +269,97 @@ static void columns_of_pairs(void **state)
     carom_context_destroy(context);
 }
 
+/* ---- a cloud against itself -------------------------------------------------------------------------------------- */
+
+/* All that is asked of two clouds: a list, a part of it, and partners. */
+enum { MOST = 512 };
+typedef struct cloud_answers {
+    columns list, part;
+    uint32_t partners[MOST];
+    int32_t other[MOST];
+    float t[MOST];
+    uint8_t state[MOST], hit[MOST];
+} cloud_answers;
+
+static void ask_all(carom_context *context, carom_cloud_desc d, cloud_answers *to)
+{
+    const carom_cloud_count_result counts = {sizeof counts, to->partners};
+    const carom_cloud_partner_result first = {sizeof first, to->other, to->state, to->t};
+    carom_error err;
+    memset(to, 0, sizeof *to);
+    ask_columns(context, &d, NULL, &to->list);
+    test_ok("counts", carom_cloud_count(context, &d, &counts, NULL, &err), &err);
+    d.margin = 0;
+    test_ok("first partners", carom_cloud_first(context, &d, &first, NULL, &err), &err);
+    test_ok("any partner", carom_cloud_any(context, &d, TEST_ANY(to->hit), NULL, &err), &err);
+    d.batch.begin = d.batch.count / 3;
+    d.a_end = d.batch.count - 7;
+    ask_columns(context, &d, NULL, &to->part);
+}
+
+/* The same numbers once more: as x y z of each sphere, and as columns. */
+typedef struct twin {
+    float center[3 * MOST], column[3][MOST], radius[MOST];
+} twin;
+
+static void make_twin(const cloud *c, twin *to)
+{
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t k = 0; k < 3; k++)
+            to->center[3 * i + k] = to->column[k][i] = c->center[3 * i + k];
+    memcpy(to->radius, c->radius, c->count * sizeof *to->radius);
+}
+
+/* The library searches a cloud once if both are the same arrays, reads packed columns where they lie, and copies others
+ * side by side. All of these answer alike. */
+static void itself_in_every_form(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    cloud_answers *expected = test_alloc(1, sizeof *expected), *got = test_alloc(1, sizeof *got);
+    twin *own = test_alloc(1, sizeof *own), *other = test_alloc(1, sizeof *other);
+    for (size_t number = 0; number < 6 + test_effort(30); number++) {
+        static const float radii[] = {0, -0.0f, 1e-45f, 1e-30f, -1, NAN};
+        two_clouds two;
+        make_two_many(&two, number, (int)(number / 2 % 2));
+        cloud *c = &two.a;
+        for (size_t i = 0; i < c->count; i += 5)
+            c->radius[i] = i % 2 ? c->radius[i] : radii[i / 10 % COUNT_OF(radii)];
+        make_twin(c, own);
+        make_twin(c, other);
+        const carom_points xyz = carom_xyz(own->center),
+                           columns_of = carom_soa(own->column[0], own->column[1], own->column[2]);
+        carom_cloud_desc d = c->desc;
+        const int moves = number % 6 == 3;
+        d.velocity = moves ? carom_xyz(c->velocity) : (carom_points){0};
+        d.margin = moves ? 0 : d.margin;
+        d.mask = (carom_uints){number % 3 ? c->group : NULL, sizeof *c->group};
+        d.group = (carom_uints){number % 3 == 2 ? c->mask : NULL, sizeof *c->mask};
+        d.t_max = (carom_scalars){0};
+        for (int form = 0; form < 5; form++) { /* which arrays the two have; at times the second lacks a few spheres */
+            const int is_same = form == 1 || form == 3;
+            two.against = (carom_cloud_against){.size = sizeof two.against,
+                                                .count = c->count - (number % 4 == 3 ? 13 : 0),
+                                                .velocity = d.velocity,
+                                                .mask = d.mask,
+                                                .group = d.group};
+            two.against.center = form == 1   ? xyz
+                                 : form == 3 ? columns_of
+                                 : form == 2 ? carom_soa(other->column[0], other->column[1], other->column[2])
+                                             : carom_xyz(other->center);
+            two.against.radius = carom_scalars_of(is_same ? own->radius : other->radius);
+            d.center = form < 2 ? xyz : columns_of;
+            d.radius = carom_scalars_of(own->radius);
+            ask_all(context, d, form == 0 ? expected : got);
+            if (form > 0 && memcmp(expected, got, sizeof *got) != 0)
+                fail_msg("cloud %zu: form %d has other answers", number, form);
+        }
+        free_two(&two);
+    }
+    free(expected), free(got), free(own), free(other);
+    carom_context_destroy(context);
+}
+
 /* ---- bad input --------------------------------------------------------------------------------------------------- */
 
 static void bad_input(void **state)
@@ -344,8 +435,9 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_family), cmocka_unit_test(many_in_cells),
-                                       cmocka_unit_test(empty_clouds), cmocka_unit_test(columns_of_pairs),
-                                       cmocka_unit_test(bad_input),    SAME_BITS_ON_CPU(same_lists)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_family),     cmocka_unit_test(many_in_cells),        cmocka_unit_test(empty_clouds),
+        cmocka_unit_test(columns_of_pairs), cmocka_unit_test(itself_in_every_form), cmocka_unit_test(bad_input),
+        SAME_BITS_ON_CPU(same_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
