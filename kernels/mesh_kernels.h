@@ -81,7 +81,7 @@ MESH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *tri
 #define MESH_LISTED MESH_SEARCHED
 #define MESH_KIND mesh
 #if defined(MESH_SCENE) && defined(KERNEL_mesh_overlaps)
-#define MESH_BEGIN mesh_begin_clear_staying
+#define MESH_BEGIN mesh_begin_clear_fast_overlap
 #else
 #define MESH_BEGIN mesh_begin_clear
 #endif

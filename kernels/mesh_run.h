@@ -385,9 +385,8 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
 
 /* ---- begin and answer, for sweeps and overlaps ------------------------------------------------------------------ */
 
-/* Begins query `at`: 1 if it traverses, 0 if it is answered without traversal. stays: it meets the boxes of instances
- * in the world. */
-FN int mesh_begin_at(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options, int stays)
+/* Begins query `at`: 1 if it traverses, 0 if it is answered without traversal. */
+FN int mesh_begin_at(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options, int is_fast_overlap)
 {
     const int lane = (int)((at - run->first) % LANES);
     if (lane == 0)
@@ -395,9 +394,9 @@ FN int mesh_begin_at(const mesh_run *run, mesh_traversal *trav, u32 at, real *ro
     trav->number = (int)at;
     trav->masks = run->masks;
     MESH_BEGIN_AT(trav, run);
-    MESH_STAYS(trav, stays);
+    MESH_SET_FAST_OVERLAP(trav, is_fast_overlap);
     trav->sink = run->sink;
-    (void)stays;
+    (void)is_fast_overlap;
     return mesh_begin(trav, run->frame, mesh_run_query(run, at, options), rows, lane);
 }
 
@@ -406,20 +405,20 @@ FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *
     return mesh_begin_at(run, trav, at, rows, options, 0);
 }
 
-/* For a search whose solver may find a pair in contact that is farther apart than the bounds of own spaces allow. */
-FN int mesh_begin_staying(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+FN int mesh_begin_fast_overlap(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
 {
     return mesh_begin_at(run, trav, at, rows, options, 1);
 }
 
 /* For runs whose queries were not tested for clearance before. */
-FN int mesh_begin_clear_at(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options, int stays)
+FN int mesh_begin_clear_at(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options,
+                           int is_fast_overlap)
 {
     const int lane = (int)((at - run->first) % LANES);
     real *clear = rows + LANES * PRECALC_ROWS;
     if (lane == 0)
         mesh_run_clear(run, at, clear, options);
-    return mesh_begin_at(run, trav, at, rows, options, stays) && clear[lane] == R(0.0);
+    return mesh_begin_at(run, trav, at, rows, options, is_fast_overlap) && clear[lane] == R(0.0);
 }
 
 FN int mesh_begin_clear(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
@@ -427,7 +426,7 @@ FN int mesh_begin_clear(const mesh_run *run, mesh_traversal *trav, u32 at, real 
     return mesh_begin_clear_at(run, trav, at, rows, options, 0);
 }
 
-FN int mesh_begin_clear_staying(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+FN int mesh_begin_clear_fast_overlap(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
 {
     return mesh_begin_clear_at(run, trav, at, rows, options, 1);
 }

@@ -117,7 +117,8 @@ FN_RARE void mesh_enter_instance(mesh_traversal *trav)
 #define MESH_MASK(trav) ((trav)->query.mask & (trav)->stack.at->mask)
 #define MESH_NUMBER(trav, index) scene_number((trav)->stack.at, index) /* of a triangle there */
 #define MESH_FIRST(trav) ((trav)->stack.at->base)                      /* the number of its first triangle */
-#define MESH_STAYS(trav, does) ((trav)->here.stays = (does))           /* in the world: set before MESH_ENTER_SWEEP */
+/* Set before MESH_ENTER_SWEEP. */
+#define MESH_SET_FAST_OVERLAP(trav, is) ((trav)->here.is_fast_overlap = (is))
 #define MESH_ENTER_SWEEP(trav) mesh_enter_sweep(trav)
 /* Around a pop: in another instance the query's terms are others. A device has no register to spare for here.at. */
 #ifdef SCENE_ON_DEVICE
@@ -142,7 +143,7 @@ FN_RARE void mesh_enter_instance(mesh_traversal *trav)
 #define MESH_MASK(trav) ((trav)->query.mask)
 #define MESH_NUMBER(trav, index) (index)
 #define MESH_FIRST(trav) 0
-#define MESH_STAYS(trav, does) (void)0
+#define MESH_SET_FAST_OVERLAP(trav, is) (void)0
 #define MESH_ENTER_SWEEP(trav) (void)0
 #define MESH_LEAVE(trav) (void)0
 #define MESH_FOLLOW(trav, enter) (void)0
@@ -353,7 +354,7 @@ FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query query, cons
 FN int mesh_begin_single(mesh_traversal *trav, mesh_frame frame, mesh_query query)
 {
     real rows[LANES * PRECALC_ROWS];
-    MESH_STAYS(trav, 0);
+    MESH_SET_FAST_OVERLAP(trav, 0);
     traversal_precalculate(rows, v3_of(v_f(query.cx), v_f(query.cy), v_f(query.cz)), v_f(query.radius),
                            v3_of(v_f(query.vx), v_f(query.vy), v_f(query.vz)), v_f(query.t_max), frame, query.options);
     return mesh_begin(trav, frame, query, rows, 0);

@@ -16,12 +16,14 @@ enum {
 /* The instance's own space: that of its mesh's boxes, in the mesh's scale. A query that is taken there meets the boxes
  * as they lie. docs/scenes.md, section 3, derives all bounds. */
 typedef struct instance_space {
-    int takes_sweeps, takes_distances; /* whether the bounds are good enough; else boxes are mapped into the world */
-    wide_real inverse[3][3];           /* of the linear map, times the mesh's scale */
-    wide_real extent[3];               /* of the unit ball of the world, along each axis */
-    wide_real rounding;                /* in the world, no corner is farther from where the exact map takes it */
-    wide_real triangle;                /* in the world, no triangle has a larger diameter */
-    wide_real shrinks, grows;          /* bounds of the factor from a length to that in the world, with a margin */
+    /* Whether the bounds are good enough; else boxes are mapped into the world. takes_overlaps: of fast mode. */
+    int takes_sweeps, takes_distances, takes_overlaps;
+    wide_real inverse[3][3];  /* of the linear map, times the mesh's scale */
+    wide_real extent[3];      /* of the unit ball of the world, along each axis */
+    wide_real rounding;       /* in the world, no corner is farther from where the exact map takes it */
+    wide_real triangle;       /* in the world, no triangle has a larger diameter */
+    wide_real thin;           /* the same of triangles so thin that a fast overlap's error has no bound; or 0 */
+    wide_real shrinks, grows; /* bounds of the factor from a length to that in the world, with a margin */
 } instance_space;
 
 /* Velocities of the instances below each child of a node of the hierarchy over them: the least and the greatest along

@@ -11,6 +11,8 @@
 /* Sizes and speeds for which the bounds hold. Other queries meet mapped boxes. */
 #define SCENE_LEAST W(0x1p-30)
 #define SCENE_MOST W(0x1p30)
+/* The same for overlaps of fast mode, in the scene's scale: squares of a triangle's lengths keep their digits. */
+#define SCENE_MOST_OVERLAP W(0x1p20)
 
 FN wide_real scene_larger(wide_real a, wide_real b)
 {
@@ -47,7 +49,7 @@ typedef struct scene_sweep {
 #ifdef MESH_SCENE_MOVES
     wide_real velocity[3]; /* relative to it, in the world. Its error is less than one rounding to binary32 */
 #endif
-    int stays;                  /* the query is not taken into own spaces */
+    int is_fast_overlap;        /* the query is an overlap of fast mode */
     int is_own;                 /* boxes are not mapped */
     real precalc[PRECALC_ROWS]; /* of own space: those of the slabs alone */
 } scene_sweep;
@@ -79,6 +81,16 @@ FN int scene_store_slabs(real *precalc, const wide_real center[3], const wide_re
     return 1;
 }
 
+/* The radius of a ball around the centre that has a point of each triangle that the query may meet, before corners are
+ * rounded. A thin triangle that it overlaps in fast mode is known to have its box near the sphere's, and no more. */
+FN wide_real scene_ball_of_contact(const scene_sweep *own, G const mesh_instance *at, wide_real radius, wide_real size)
+{
+    const wide_real ball = radius * 1.00390625 + size * 0x1p-16 + at->own.triangle * 0x1p-9,
+                    of_thin = (radius + size * 0x1p-19 + at->own.thin) * 1.7320509;
+    const int meets_thin = own->is_fast_overlap && at->own.thin > 0;
+    return (meets_thin ? scene_larger(ball, of_thin) : ball) + 2 * at->own.rounding;
+}
+
 /* Takes a query into the space of the instance that its traversal has entered, or back. precalc: its terms in the
  * world. */
 FN void scene_enter_sweep(scene_sweep *own, G const mesh_instance *at, const mesh_query *query, const real *precalc)
@@ -88,7 +100,7 @@ FN void scene_enter_sweep(scene_sweep *own, G const mesh_instance *at, const mes
     wide_real own_center[3], velocity[3], own_velocity[3], reach[3];
     own->at = at;
     own->is_own = 0;
-    if (own->stays || !at->own.takes_sweeps)
+    if (own->is_fast_overlap ? !at->own.takes_overlaps : !at->own.takes_sweeps)
         return;
 #ifdef MESH_SCENE_MOVES
     const wide_real *along = own->velocity;
@@ -100,8 +112,9 @@ FN void scene_enter_sweep(scene_sweep *own, G const mesh_instance *at, const mes
                     size = scene_larger(scene_larger(scene_largest(center), radius), 2 / (wide_real)at->scale);
     if (!(size >= SCENE_LEAST && size <= SCENE_MOST && (speed == 0 || (speed >= SCENE_LEAST && speed <= SCENE_MOST))))
         return;
-    /* The ball around the centre that has all points of a triangle it is in contact with, before they are rounded. */
-    const wide_real ball = radius * 1.00390625 + size * 0x1p-16 + at->own.triangle * 0x1p-9 + 2 * at->own.rounding;
+    if (own->is_fast_overlap && !(size * (wide_real)at->scale <= SCENE_MOST_OVERLAP))
+        return;
+    const wide_real ball = scene_ball_of_contact(own, at, radius, size);
     const wide_real unit =
         (wide_real)precalc[PRECALC_UNIT] * (wide_real)precalc[PRECALC_UNIT + 1]; /* of the test's time */
     for (int k = 0; k < 3; k++) {

@@ -49,7 +49,7 @@ static void mesh_first(const caromi_mesh_view *mesh, caromi_mesh_queries *querie
 MESH_SWEEPS(mesh_first_exact, mesh_first_exact, mesh_answer_first_exact, run->options)
 MESH_SWEEPS(mesh_list, mesh_list, mesh_answer_state, run->options)
 MESH_SWEEPS(mesh_list_exact, mesh_list_exact, mesh_answer_state, run->options)
-MESH_ON_CPU(mesh_overlaps, mesh, mesh_overlaps, mesh_begin_staying, mesh_answer_state, run->options)
+MESH_ON_CPU(mesh_overlaps, mesh, mesh_overlaps, mesh_begin_fast_overlap, mesh_answer_state, run->options)
 MESH_SWEEPS(mesh_overlaps_exact, mesh_overlaps_exact, mesh_answer_state, run->options)
 MESH_CLOSEST(mesh_closest, closest, closest_answer)
 MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)

@@ -12,15 +12,45 @@
 #define LEAST_RATIO 0.75      /* of the smallest to the largest factor of lengths, for distances */
 #define LEAST_SCALE 0x1p-60   /* of the mesh and the scene */
 #define MOST_SCALE 0x1p60
+/* A triangle is thin if its height is less than this share of its longest edge in the mesh, or so many roundings of its
+ * corners in the world. The normals of all others are good to 2^-10 there. */
+#define LEAST_HEIGHT 0x1p-9
+#define LEAST_ROUNDINGS 32.0
 
 static int is_minus_zero(float x)
 {
     return x == 0 && signbit(x);
 }
 
+/* The first k for which a triangle does not count in caromi_scene_mesh::thin. */
+static int end_of_thin(const float *corner[3], double scale)
+{
+    double edge[3][3], longest = 0, square = 0;
+    for (int i = 0; i < 3; i++) {
+        double length = 0;
+        for (int k = 0; k < 3; k++) {
+            edge[i][k] = (double)corner[(i + 1) % 3][k] - (double)corner[i][k];
+            length += edge[i][k] * edge[i][k];
+        }
+        longest = length > longest ? length : longest;
+    }
+    for (int k = 0; k < 3; k++) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        const double normal = edge[0][a] * edge[1][b] - edge[0][b] * edge[1][a];
+        square += normal * normal;
+    }
+    const double height = longest > 0 ? sqrt(square / longest) : 0;
+    int exponent;
+    if (height * height < LEAST_HEIGHT * LEAST_HEIGHT * longest || height == 0)
+        return CAROMI_THIN;
+    (void)frexp(height * scale, &exponent); /* which is below 2^exponent */
+    return exponent > 0 ? 0 : exponent <= -CAROMI_THIN ? CAROMI_THIN : 1 - exponent;
+}
+
 void caromi_scene_measure(caromi_scene_mesh *of)
 {
-    double most = 0;
+    const double scale = (double)of->mesh->view.frame.scale;
+    double most = 0, thin[CAROMI_THIN + 1] = {0}; /* by end_of_thin() */
     of->has_minus_zero = 0;
     for (uint64_t t = 0; t < of->mesh->info.triangle_count; t++) {
         const float *p = caromi_corner(of->mesh, (uint32_t)t, 0), *q = caromi_corner(of->mesh, (uint32_t)t, 1),
@@ -32,8 +62,14 @@ void caromi_scene_measure(caromi_scene_mesh *of)
             of->has_minus_zero |= is_minus_zero(p[k]) || is_minus_zero(q[k]) || is_minus_zero(r[k]);
         }
         most = square > most ? square : most;
+        double *end = &thin[end_of_thin((const float *[]){p, q, r}, scale)];
+        *end = square > *end ? square : *end;
     }
     of->triangle = sqrt(most) * (1 + 0x1p-40);
+    for (int k = CAROMI_THIN - 1; k >= 0; k--) {
+        thin[k] = fmax(thin[k], thin[k + 1]);
+        of->thin[k] = sqrt(thin[k + 1]) * (1 + 0x1p-40);
+    }
 }
 
 caromi_stretch caromi_stretch_of(const double map[3][4])
@@ -90,6 +126,17 @@ static int is_within(double least, double x, double most)
     return least <= x && x <= most;
 }
 
+/* Sets the bounds for overlaps of fast mode. stretch: of the instance's map. */
+static void set_overlaps(const caromi_scene_mesh *of, const caromi_stretch *stretch, double scale, instance_space *own)
+{
+    int exponent;
+    (void)frexp(LEAST_ROUNDINGS * own->rounding * scale / stretch->least, &exponent);
+    const int k = exponent < 1 - CAROMI_THIN ? CAROMI_THIN - 1 : -exponent;
+    own->takes_overlaps = own->takes_distances && k >= 0;
+    if (own->takes_overlaps && of->thin[k] > 0)
+        own->thin = of->thin[k] * stretch->most + 2 * own->rounding;
+}
+
 void caromi_scene_set_own(const caromi_scene_mesh *of, double size, mesh_instance *instance)
 {
     instance_space *own = &instance->own;
@@ -115,4 +162,5 @@ void caromi_scene_set_own(const caromi_scene_mesh *of, double size, mesh_instanc
     own->grows = stretch.most / scale * (1 + 0x1p-17);
     own->takes_sweeps = is_good;
     own->takes_distances = is_good && stretch.least >= LEAST_RATIO * stretch.most;
+    set_overlaps(of, &stretch, scale, own);
 }

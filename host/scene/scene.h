@@ -53,6 +53,7 @@ typedef struct caromi_pose {
     uint64_t triangles;
 } caromi_pose;
 
+enum { CAROMI_THIN = 24 }; /* classes of thin triangles, each half as high as the one before */
 /* A mesh of a scene, and its state when the scene last looked at it. */
 typedef struct caromi_scene_mesh {
     carom_mesh *mesh;
@@ -60,7 +61,10 @@ typedef struct caromi_scene_mesh {
     int is_used;              /* by an instance */
     uint32_t first;           /* instance of it */
     double triangle;          /* diameter of its largest triangle at `changes`; negative: not measured */
-    int has_minus_zero;       /* a corner has a coordinate -0 */
+    /* Element k: diameter of the largest triangle that is a sliver, or whose height over its longest edge is below
+     * 2^-k of the unit of the mesh's boxes; 0: there is none. own.c */
+    double thin[CAROMI_THIN];
+    int has_minus_zero; /* a corner has a coordinate -0 */
 } caromi_scene_mesh;
 
 struct carom_scene {

@@ -120,12 +120,40 @@ static void check_tiny(carom_context *scalar, carom_context *context)
     }
 }
 
+/* Moves the third corner of each triangle, which has vertices of its own, to an edge or next to it. */
+static void flatten(scene *s, uint64_t seed)
+{
+    static const float beside[] = {0, 1e-8f, 1e-6f, 1e-4f, 0x1p-11f, 0x1p-9f, 0x1p-7f};
+    for (size_t t = 0; t < s->triangle_count; t++) {
+        ref_gen g;
+        ref_gen_seed(&g, 10, seed, t);
+        float *p = s->vertices + 9 * t;
+        const float along = (float)unit(&g), by = beside[ref_gen_int(&g, 0, (int)COUNT_OF(beside) - 1)];
+        for (int k = 0; k < 3; k++)
+            p[6 + k] = p[k] + along * along * (p[3 + k] - p[k]) + by * (p[6 + k] - p[k]);
+    }
+}
+
+/* Triangles of every thinness: of the thinnest a fast overlap has no bound but their box. */
+static void check_thin(carom_context *scalar, carom_context *context)
+{
+    for (size_t i = 0; i < 10; i++) {
+        world w = world_make(SEED + i, 2 * WORLD_MESHES, 1, 0);
+        world_set_maps(&w, SEED + i, &world_kinds[i]);
+        flatten(&w.meshes[1], SEED + i);
+        flatten(&w.meshes[5], SEED + i);
+        check_world(scalar, context, SEED + i, &w, "thin triangles");
+        world_free(&w);
+    }
+}
+
 static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     (void)label;
     for (size_t i = 0; i < WORLD_KINDS; i++)
         check_kind(scalar, context, SEED + i, &world_kinds[i]);
     check_tiny(scalar, context);
+    check_thin(scalar, context);
 }
 
 static void test_scalar(void **state)
