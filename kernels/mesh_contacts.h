@@ -257,7 +257,14 @@ FN vm contacts_test_some(const contacts_traversal *trav, G const mesh_node *node
 /* Pops the next node or leaf, and prefetches its neighbours or cones; 0 ends the traversal. */
 FN int contacts_pop_next(contacts_traversal *trav)
 {
+#ifdef MESH_ITEMS
     const int left = closest_pop_next(trav);
+#else
+    /* The limit stays, so all that was pushed is visited. */
+    MESH_LEAVE(trav);
+    const int left = mesh_stack_pop_any(&trav->stack, &trav->next);
+    MESH_FOLLOW(trav, MESH_ENTER_CENTER);
+#endif
     if (left && trav->next < 0 && trav->opposites != 0)
         for (size_t at = 0; at < sizeof(mesh_opposites); at += MESH_CACHE_LINE)
             v_prefetch(trav->opposites + MESH_LEAF_AT(trav->next), at);
@@ -290,8 +297,18 @@ FN int contacts_push_children(contacts_traversal *trav, G const mesh_node *node,
                               int options)
 {
     (void)options;
+#if defined(LANG_HAS_COMPRESS) && !defined(MESH_SCENE)
+    /* No loop over them, whose end would be mispredicted. */
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const u32 within = tested->within >> lane & ((1u << LANES) - 1);
+        const vf child = v_load((G const real *)node->child + lane);
+        v_compress((real *)trav->stack.entries->child + trav->stack.top, 0, &child, 1, within);
+        trav->stack.top += bitmask_count(within);
+    }
+#else
     for (u32 left = MESH_UNMASKED(trav, node, tested->within, options); left != 0; left &= left - 1)
         mesh_stack_set(&trav->stack, trav->stack.top++, 0, node->child[bitmask_first(left)]);
+#endif
     return contacts_pop_next(trav);
 }
 

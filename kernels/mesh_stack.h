@@ -92,7 +92,11 @@ FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
 #else
 typedef struct mesh_stack_entries {
     u64 from[MESH_STACK];
+#ifdef LANG_HAS_COMPRESS
+    int child[MESH_STACK + LANES];         /* v_compress stores LANES at the top */
+#else
     int child[MESH_STACK];
+#endif
 #ifdef MESH_SCENE
     G const mesh_instance *at[MESH_STACK]; /* whose child it is */
 #endif
@@ -196,6 +200,16 @@ FN u32 mesh_stack_unmasked(const mesh_stack *stack, G const mesh_node *node, u32
 #else
 #define mesh_stack_enter(stack, child) (void)0
 #endif
+
+/* Pops a child; 0 if none is left. */
+FN int mesh_stack_pop_any(mesh_stack *stack, int *child)
+{
+    if (stack->top == 0)
+        return 0;
+    *child = mesh_stack_child(stack, --stack->top);
+    mesh_stack_enter(stack, child);
+    return 1;
+}
 
 /* Pops children until one can still improve on `best`; 0 if none is left. */
 FN int mesh_stack_pop(mesh_stack *stack, mesh_hit_key best, int *child)
