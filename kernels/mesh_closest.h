@@ -225,9 +225,9 @@ typedef struct closest_group {
     vm active;
 } closest_group;
 
-/* Box bounds of LANES triangles of a leaf, from slot `lane` on. */
-FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, real scale,
-                                  int options)
+/* LANES triangles of a leaf, from slot `lane` on, without their bounds. Lanes are active if the query's mask includes
+ * their triangle. */
+FN closest_group closest_triangles_of(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, int options)
 {
     closest_group group;
     group.in.center = trav->center;
@@ -237,11 +237,25 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
     group.in.p0 = corners.p0;
     group.in.p1 = corners.p1;
     group.in.p2 = corners.p2;
-    group.span = closest_span_of(trav->view, v3_mul(mesh_min3(group.in.p0, group.in.p1, group.in.p2), v_f(scale)),
-                                 v3_mul(mesh_max3(group.in.p0, group.in.p1, group.in.p2), v_f(scale)));
     group.triangle = MESH_NUMBER(trav, index);
-    group.active = v_and(mesh_not_after(group.span.least, group.triangle, trav->best),
-                         mesh_unmasked(index, MESH_MASKS(trav), trav->next, lane, MESH_MASK(trav), options));
+    group.active = mesh_unmasked(index, MESH_MASKS(trav), trav->next, lane, MESH_MASK(trav), options);
+    return group;
+}
+
+/* Finds the box bounds of a group's triangles. Lanes that cannot improve on the best are no longer active. */
+FN void closest_bound_group(closest_group *group, const closest_traversal *trav, real scale)
+{
+    group->span = closest_span_of(trav->view, v3_mul(mesh_min3(group->in.p0, group->in.p1, group->in.p2), v_f(scale)),
+                                  v3_mul(mesh_max3(group->in.p0, group->in.p1, group->in.p2), v_f(scale)));
+    group->active = v_and(mesh_not_after(group->span.least, group->triangle, trav->best), group->active);
+}
+
+/* Both, the triangles and their bounds. */
+FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, real scale,
+                                  int options)
+{
+    closest_group group = closest_triangles_of(leaf, lane, trav, options);
+    closest_bound_group(&group, trav, scale);
     return group;
 }
 

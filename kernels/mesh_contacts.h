@@ -188,6 +188,11 @@ FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_trav
     return v_or(preceded, v_and(is_corner, contacts_rises_to(solution, trav->center, across, R(8.0))));
 }
 
+#if LANES < 16 && !defined(MESH_ITEMS) && !defined(__OPENCL_VERSION__) && !defined(__OPENCL_C_VERSION__)
+#define CONTACTS_CULLS_FIRST
+#include "mesh_contacts_cull.h"
+#endif
+
 /* The contacts among LANES triangles. */
 typedef struct contacts_found {
     vf distance; /* exact mode: NaN if its rounding is not certain */
@@ -346,6 +351,23 @@ FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi 
     }
 }
 
+/* LANES triangles of a leaf, from slot `lane` on. Lanes are active if they may be contacts; without any, there are no
+ * bounds. */
+FN closest_group contacts_group_of(G const mesh_leaf *leaf, int lane, const contacts_traversal *trav, real scale,
+                                   int options)
+{
+    closest_group group = closest_triangles_of(leaf, lane, trav, options);
+#ifdef CONTACTS_CULLS_FIRST
+    if (contacts_may_cull(leaf, trav)) {
+        group.active = v_and(group.active, v_not(contacts_cull(leaf, lane, trav, &group.in)));
+        if (!v_any(group.active))
+            return group;
+    }
+#endif
+    closest_bound_group(&group, trav, scale);
+    return group;
+}
+
 /* Defines a search by how it finds contacts among LANES triangles of a leaf. */
 #define CONTACTS_SEARCH(name, find)                                                                     \
     FN int name##_visit_leaf(contacts_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
@@ -354,7 +376,7 @@ FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi 
         (void)number, (void)pairs;                                                                      \
         LANG_ROLLED                                                                                     \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                          \
-            const closest_group group = closest_group_of(leaf, lane, trav, frame.scale, options);       \
+            const closest_group group = contacts_group_of(leaf, lane, trav, frame.scale, options);      \
             if (!v_any(group.active))                                                                   \
                 continue;                                                                               \
             const contacts_found found = find(leaf, lane, trav, &group, frame.scale, options);          \
