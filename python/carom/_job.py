@@ -8,11 +8,12 @@ from typing import Generic, TypeVar
 
 from ._carom import ffi, lib
 from ._enums import Status
-from ._error import error_of
+from ._error import Error, error_of
 from ._owned import Handle
 from ._watch import PROGRESS, Watch
 
 Answer = TypeVar("Answer")
+CANCELLED = "the job was cancelled before the rest of its list"
 HEARD = 0.05  # seconds after which a signal is heard while something is waited for
 _jobs = weakref.WeakSet()  # for a child of fork()
 _started = set()  # of Started that have not been seen to end: their arrays belong to the library
@@ -151,13 +152,14 @@ class Job(Handle, Generic[Answer]):
         with self._lock:
             if self._outcome is not None:
                 return True
-            if self._has_rest:
+            if self._has_rest and not self._is_cancelled:
                 self._begin(None)
                 self._has_rest, self._is_second = False, True
             now = self._now
             if not now.wait(seconds):
                 return False
-            exception, answer = now.failure(), None
+            answer = None
+            exception = Error(Status.ERROR_CANCELLED, CANCELLED) if self._has_rest else now.failure()
             try:
                 if exception is None and not self._is_second and self._running.rest():
                     now.forget()
