@@ -35,9 +35,10 @@ carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_
                                    caromi_pair_columns *out, carom_error *err)
 {
     const int is_wanted = caromi_columns_are_wanted(list);
-    *out = (caromi_pair_columns){.records = {list->offsets, list->a, list->b, list->state, list->t, list->shift}};
+    const uint32_t less_b = cloud->is_split && !caromi_columns_have_numbers(list) ? (uint32_t)cloud->split : 0;
+    *out =
+        (caromi_pair_columns){.records = {list->offsets, list->a, list->b, list->state, list->t, list->shift, less_b}};
     caromi_record_columns *r = &out->records;
-    r->less_b = cloud->is_split && !caromi_columns_have_numbers(list) ? (uint32_t)cloud->split : 0;
     if (!(lend(cloud, count, sizeof *r->a, is_wanted, &r->a, &out->own[0]) &&
           lend(cloud, count, sizeof *r->b, is_wanted, &r->b, &out->own[1]) &&
           lend(cloud, count, 1, caromi_columns_have_numbers(list), &r->state, &out->own[2]) &&
