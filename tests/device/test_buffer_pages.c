@@ -175,7 +175,7 @@ static void no_memory_is_an_error(void **state)
 {
     enum { LARGE = 1 << 26 };
     static unsigned char got[64];
-    static uint32_t partners[LARGE / 16];
+    static uint32_t order[LARGE / 16];
     struct rlimit before;
     (void)state;
     carom_context *context = cl_open_discrete();
@@ -183,14 +183,12 @@ static void no_memory_is_an_error(void **state)
     carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = LARGE / 16},
                              .center = carom_strided(carom_buffer_address(buffer), 16)};
     desc.radius = (carom_scalars){(const float *)carom_buffer_address(buffer) + 3, 16};
-    desc.velocity = desc.center; /* arrays of spheres in motion cross */
-    const carom_cloud_count_result out = {.size = sizeof out, .partners = partners};
     carom_error err = {0};
     void *at = NULL;
     memset(got, CALL_FILL, sizeof got);
     test_ok("write", carom_buffer_write(buffer, 0, got, sizeof got, &err), &err);
     if (limit_data(&before)) {
-        const carom_status call = carom_cloud_count(context, &desc, &out, NULL, &err);
+        const carom_status call = carom_cloud_order(context, &desc, order, NULL, &err); /* on the CPU */
         const carom_status map = carom_buffer_map(buffer, 0, LARGE, CAROM_ACCESS_READ, &at, NULL);
         assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
         test_error(call, CAROM_ERROR_OUT_OF_MEMORY, &err, "no memory to bring 67108852 bytes of a buffer to the host");
