@@ -188,7 +188,7 @@ FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_trav
     return v_or(preceded, v_and(is_corner, contacts_rises_to(solution, trav->center, across, R(8.0))));
 }
 
-#if LANES < 16 && !defined(MESH_ITEMS) && !defined(__OPENCL_VERSION__) && !defined(__OPENCL_C_VERSION__)
+#if !defined(MESH_ITEMS) && !defined(__OPENCL_VERSION__) && !defined(__OPENCL_C_VERSION__)
 #define CONTACTS_CULLS_FIRST
 #include "mesh_contacts_cull.h"
 #endif
@@ -352,13 +352,13 @@ FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi 
 }
 
 /* LANES triangles of a leaf, from slot `lane` on. Lanes are active if they may be contacts; without any, there are no
- * bounds. */
+ * bounds. culls: whether it pays to look for neighbours that precede before anything else is computed. */
 FN closest_group contacts_group_of(G const mesh_leaf *leaf, int lane, const contacts_traversal *trav, real scale,
-                                   int options)
+                                   int options, int culls)
 {
     closest_group group = closest_triangles_of(leaf, lane, trav, options);
 #ifdef CONTACTS_CULLS_FIRST
-    if (contacts_may_cull(leaf, trav)) {
+    if (culls && contacts_may_cull(leaf, trav)) {
         group.active = v_and(group.active, v_not(contacts_cull(leaf, lane, trav, &group.in)));
         if (!v_any(group.active))
             return group;
@@ -368,25 +368,26 @@ FN closest_group contacts_group_of(G const mesh_leaf *leaf, int lane, const cont
     return group;
 }
 
-/* Defines a search by how it finds contacts among LANES triangles of a leaf. */
-#define CONTACTS_SEARCH(name, find)                                                                     \
-    FN int name##_visit_leaf(contacts_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
-                             G const mesh_leaf *leaf, int options)                                      \
-    {                                                                                                   \
-        (void)number, (void)pairs;                                                                      \
-        LANG_ROLLED                                                                                     \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                          \
-            const closest_group group = contacts_group_of(leaf, lane, trav, frame.scale, options);      \
-            if (!v_any(group.active))                                                                   \
-                continue;                                                                               \
-            const contacts_found found = find(leaf, lane, trav, &group, frame.scale, options);          \
-            contacts_append(trav, group.triangle, found.distance, found.feature, found.within);         \
-        }                                                                                               \
-        return contacts_pop_next(trav);                                                                 \
-    }                                                                                                   \
+/* Defines a search by how it finds contacts among LANES triangles of a leaf. culls: as of contacts_group_of. */
+#define CONTACTS_SEARCH(name, find, culls)                                                                \
+    FN int name##_visit_leaf(contacts_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame,   \
+                             G const mesh_leaf *leaf, int options)                                        \
+    {                                                                                                     \
+        (void)number, (void)pairs;                                                                        \
+        LANG_ROLLED                                                                                       \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                            \
+            const closest_group group = contacts_group_of(leaf, lane, trav, frame.scale, options, culls); \
+            if (!v_any(group.active))                                                                     \
+                continue;                                                                                 \
+            const contacts_found found = find(leaf, lane, trav, &group, frame.scale, options);            \
+            contacts_append(trav, group.triangle, found.distance, found.feature, found.within);           \
+        }                                                                                                 \
+        return contacts_pop_next(trav);                                                                   \
+    }                                                                                                     \
     MESH_NEVER_WAITS(name, contacts_traversal)
 #endif
-CONTACTS_SEARCH(contacts, contacts_find)
+/* What sixteen lanes compute is as cheap as what it would save. */
+CONTACTS_SEARCH(contacts, contacts_find, LANES < 16)
 
 /* ---- begin and answer, for mesh_run.h: MESH_IN_CLOSEST columns, the last of them a margin ------------------------ */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Triangles that are certainly preceded by a neighbour, found by half of the operations that features and distances
- * take. Of a group in which all are, nothing else is computed. Included by mesh_contacts.h on CPUs with up to eight
- * lanes. */
+ * take. Of a group in which all are, nothing else is computed. Included by mesh_contacts.h on CPUs; fast mode does
+ * without it where there are sixteen lanes. */
 #ifndef CAROM_MESH_CONTACTS_CULL_H
 #define CAROM_MESH_CONTACTS_CULL_H
 

@@ -103,5 +103,5 @@ FN contacts_found contacts_exact_find(G const mesh_leaf *leaf, int lane, const c
     return found;
 }
 
-CONTACTS_SEARCH(contacts_exact, contacts_exact_find)
+CONTACTS_SEARCH(contacts_exact, contacts_exact_find, 1)
 #endif

@@ -61,8 +61,8 @@ FN void contacts_record_phase3(const mesh_run *run, const mesh_step *step)
     (void)run, (void)step;
 }
 
-/* Defines a search by how it finds a contact. */
-#define CONTACTS_SEARCH(name, find)                                                                                    \
+/* Defines a search by how it finds a contact. culls: for the searches of CPUs. */
+#define CONTACTS_SEARCH(name, find, culls)                                                                             \
     FN void name##_test_triangle(const mesh_run *run, int slot, int lane, int options)                                 \
     {                                                                                                                  \
         closest_test_leaf(run, slot, lane, options, 0);                                                                \

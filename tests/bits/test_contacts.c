@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Contacts with a mesh: exact mode equal to the exact reference, and both modes the same bits from every backend. */
+#include "host/core/context.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/contact_answers.h"
 #include "tests/support/exact_scenes.h"
@@ -350,6 +351,12 @@ static void test_lattice(void **state)
 
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
+/* The width of the hierarchies of a context's meshes. */
+static int width_of(const carom_context *context)
+{
+    return context->isa->mesh_width;
+}
+
 static void check_context(carom_context *context, const char *label)
 {
     carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
@@ -367,7 +374,9 @@ static void check_context(carom_context *context, const char *label)
                 contact_answers expected = ask_scene_contacts(scalar, &s, &b, &call);
                 contact_answers got = ask_scene_contacts(context, &s, &b, &call);
                 contact_answers_compare(&b, &expected, &got, label);
-                assert_int_equal(expected.by_integers, got.by_integers);
+                if (width_of(context) ==
+                    width_of(scalar)) /* else other triangles are left out before they are proven */
+                    assert_int_equal(expected.by_integers, got.by_integers);
                 contact_answers_free(&expected);
                 contact_answers_free(&got);
             }
