@@ -3,6 +3,7 @@
 #include "exact.h"
 
 #include "motion.h"
+#include "narrow.h"
 
 /* Whether square > r^2 scale. */
 static int is_farther(const caromi_motion *motion, const caromi_int *square, const caromi_int *scale)
@@ -56,21 +57,31 @@ static int corner_separates(caromi_motion *motion, int corner)
     return caromi_int_compare(&product, &motion->r2) > 0;
 }
 
-/* The mask of separating axes; the pair overlaps if there is none. */
-void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
+/* The mask of separating axes of a valid pair. */
+static int axes_of(const float *in)
 {
     float pair_at_rest[IN_SWEEP_RESTING] = {0};
     caromi_motion motion;
+    int axes;
+    if (caromi_narrow_axes_of(in, &axes))
+        return axes;
     memcpy(pair_at_rest + IN_CX, in + IN_OCX, 4 * sizeof *in);
     memcpy(pair_at_rest + IN_P0X, in + IN_OP0X, 9 * sizeof *in);
-    if (!caromi_motion_of(&motion, pair_at_rest, IN_SWEEP_RESTING)) {
+    caromi_motion_of(&motion, pair_at_rest, IN_SWEEP_RESTING);
+    axes = plane_separates(&motion);
+    for (int feature = 0; feature < 3; feature++)
+        axes |= edge_separates(&motion, feature) << (1 + feature) | corner_separates(&motion, feature) << (4 + feature);
+    return axes;
+}
+
+/* The mask of separating axes; the pair overlaps if there is none. */
+void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
+{
+    if (!caromi_floats_finite(in, IN_OVERLAP) || !caromi_radius_valid(in[IN_OR])) {
         *overlap = *axes = OVERLAP_INVALID;
         return;
     }
-    *axes = plane_separates(&motion);
-    for (int feature = 0; feature < 3; feature++)
-        *axes |= edge_separates(&motion, feature) << (1 + feature) | corner_separates(&motion, feature)
-                                                                         << (4 + feature);
+    *axes = axes_of(in);
     *overlap = *axes == 0;
 }
 
