@@ -386,7 +386,7 @@ FN closest_group contacts_group_of(G const mesh_leaf *leaf, int lane, const cont
     }                                                                                                     \
     MESH_NEVER_WAITS(name, contacts_traversal)
 #endif
-/* What sixteen lanes compute is as cheap as what it would save. */
+/* Sixteen lanes compute all as cheaply as the part that would be left out. */
 CONTACTS_SEARCH(contacts, contacts_find, LANES < 16)
 
 /* ---- begin and answer, for mesh_run.h: MESH_IN_CLOSEST columns, the last of them a margin ------------------------ */
