@@ -186,10 +186,11 @@ class Context(Handle, ContextCalls):
         if buffers:
             check_own(arrays, self)
 
-    def _do(self, function, *arguments):
-        """A function of the library that can fail, on something that the context has made or is to make."""
+    def _do(self, function, *arguments, is_job=False):
+        """A function of the library that can fail, on something that the context has made or is to make. is_job: it
+        need not wait for the context's jobs."""
         with self._turn:
-            self._enter()
+            self._enter(is_job)
             try:
                 self._is_busy = True
                 status = function(*arguments, self._err)

@@ -4,11 +4,12 @@ import atexit
 import math
 import threading
 import weakref
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ._carom import ffi, lib
 from ._enums import Status
 from ._error import Error, error_of
+from ._opencl import Awaited, end_of, is_event
 from ._owned import Handle
 from ._watch import PROGRESS, Watch
 
@@ -123,7 +124,7 @@ class Job(Handle, Generic[Answer]):
 
     def __init__(self, context, running, progress):
         self._context, self._running, self._lock = context, running, threading.RLock()
-        self._outcome = None  # (exception, result) once it has ended
+        self._outcome, self._status = None, 0  # (exception, result) once it has ended; the library's status
         self._is_cancelled, self._last = False, (0, 0)
         self._has_rest = self._is_second = False  # a list that was too short goes on in a second job
         _jobs.add(self)
@@ -171,7 +172,7 @@ class Job(Handle, Generic[Answer]):
                     answer = self._running.answer()
             except (ValueError, RuntimeError, MemoryError) as failed:
                 exception = failed
-            self._last = now.progress()
+            self._last, self._status = now.progress(), now.info.status
             self._outcome = (exception, answer)
             now.forget()
             self._now = None
@@ -213,6 +214,16 @@ class Job(Handle, Generic[Answer]):
         now = self._now
         return self._last if now is None else now.progress()
 
+    @property
+    def event(self) -> Any:
+        """Its end as a pyopencl.Event, for wait lists of commands; it does not keep the job. If the job fails, so does
+        the event. The context must have `opencl`. A list needs your arrays (`out`): else it may go on in a second job.
+        """
+        running = self._running
+        if running.totals is not None and not running.is_fixed and not running.prepares:
+            raise ValueError("a list has an event only if `out` has arrays for its records")
+        return end_of(self._context, self._now, self._status)
+
     def result(self) -> Answer:
         """What the call would have returned; waits for its end."""
         self.wait()
@@ -247,3 +258,18 @@ class Job(Handle, Generic[Answer]):
         if now is not None and now in _started:  # its arrays stay with it until it has ended
             now.is_dropped = True
             now.cancel()
+
+
+def wait_for(context, batch, wait, keep, is_job):
+    """Let a call begin after jobs and events of pyopencl. One that is no job waits for them here, where signals are
+    heard. The library looks which of them have failed."""
+    if not isinstance(wait, (list, tuple)) or not all(isinstance(other, Job) or is_event(other) for other in wait):
+        raise TypeError("wait must be a list of jobs and of events of pyopencl")
+    waited = [other._started_for() if isinstance(other, Job) else Awaited(context, other) for other in wait]
+    waited = [one for one in waited if one is not None]
+    for one in () if is_job else waited:
+        while not one.wait(HEARD):
+            pass
+    handles = ffi.new("carom_job *[]", [one.place[0] for one in waited])
+    batch.wait, batch.wait_count = handles, len(handles)
+    keep += [handles, waited]

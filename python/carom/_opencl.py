@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The caller's OpenCL, as pyopencl has it. Its objects must not be released while carom uses them, as it does not see
-that; carom keeps those that it is given."""
+"""The caller's OpenCL, as pyopencl has it. The library retains the objects that it is given, so the caller may release
+his references. One that was released before cannot be told from others."""
 import sys
-from typing import Any
+from typing import Any, Protocol
 
 from ._carom import ffi, lib
+from ._enums import Status
 from ._error import check
 
 MOST_DEVICES = 16  # CAROM_DEVICES_MAX
+
+
+class Event(Protocol):
+    """A pyopencl.Event, for type checkers: pyopencl has no types."""
+
+    @property
+    def int_ptr(self) -> int:
+        ...
+
+    def wait(self) -> Any:
+        ...
 
 
 def _is(value: Any, name: str) -> bool:
@@ -24,6 +36,10 @@ def is_array(value: Any) -> bool:
 def is_memory(value: Any) -> bool:
     """Whether a buffer can be made of it without a copy."""
     return _is(value, "MemoryObjectHolder") or is_array(value)
+
+
+def is_event(value: Any) -> bool:
+    return _is(value, "Event")
 
 
 def _parts(opencl):
@@ -69,3 +85,37 @@ def range_of(memory: Any) -> tuple[Any, int, int]:
     if whole is not None:
         offset, memory = offset + memory.get_info(info.OFFSET), whole
     return ffi.cast("cl_mem", memory.int_ptr), offset, size
+
+
+# ---- events ----------------------------------------------------------------------------------------------------------
+
+
+class Awaited:
+    """An event as a job of the library, for other calls to wait for."""
+
+    def __init__(self, context, event):
+        self.event = event  # that of a copy from NumPy waits for its end when nothing refers to it any more
+        self.place = ffi.new("carom_job **")
+        handle = ffi.cast("cl_event", event.int_ptr)
+        context._do(lib.carom_job_wrap_event, context._handle, handle, self.place, is_job=True)
+
+    def wait(self, seconds):
+        """Whether it has ended within so many seconds, well or not; one step, in which no signal is heard."""
+        return lib.carom_job_wait(self.place[0], seconds, ffi.NULL) != Status.ERROR_TIMEOUT
+
+    def __del__(self, destroy=lib.carom_job_destroy):
+        destroy(self.place[0])
+
+
+def end_of(context, started, status):
+    """A pyopencl.Event for the end of a job; started: None if it has ended, with `status`."""
+    if context._opencl is None:
+        raise ValueError("the job's context was not made with `opencl`, so it has no events")
+    opencl, err = sys.modules["pyopencl"], ffi.new("carom_error *")
+    if started is None:
+        event = opencl.UserEvent(_parts(context._opencl)[0])
+        event.set_status(-status)
+        return event
+    place = ffi.new("cl_event *")
+    check(lib.carom_job_get_event(started.place[0], place, err), err)
+    return opencl.Event.from_int_ptr(int(ffi.cast("intptr_t", place[0])), retain=False)  # the reference is ours

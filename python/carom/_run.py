@@ -11,7 +11,7 @@ from ._enums import Accuracy, Status
 from ._error import error_of
 from ._infos import DeviceShare, Stats
 from ._inputs import before_of
-from ._job import Job
+from ._job import Job, wait_for
 from ._lattice import pair_of
 from ._watch import PROGRESS
 from ._words import words_of
@@ -190,7 +190,7 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
             room = (_capacity(context, call, count) if call.is_list else count) + 7 & -8
             if room * choice.row_bytes <= BLOCK:
                 if wait:
-                    _wait_for(b, wait, keep)
+                    wait_for(context, b, wait, keep, job)
                 return _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, which, not without)
         rows = (count // bundle if bundle > 1 else count,)
     r = Running(subject, call, which, d, keep, stats)
@@ -203,7 +203,7 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
     if before is not None:
         r.o.before = before_of(before, keep)
     if wait:
-        _wait_for(b, wait, keep)
+        wait_for(context, b, wait, keep, job)
     b.size = call.desc_size
     if job:
         return Job(context, r, progress)
@@ -294,15 +294,6 @@ def _new_stats():
     stats = new(STATS)
     stats.size = STATS_SIZE
     return stats
-
-
-def _wait_for(b, wait, keep):
-    if not isinstance(wait, (list, tuple)) or not all(isinstance(other, Job) for other in wait):
-        raise TypeError("wait must be a list of jobs")
-    started = [s for s in map(Job._started_for, wait) if s is not None]
-    handles = new("carom_job *[]", [s.place[0] for s in started])
-    b.wait, b.wait_count = handles, len(handles)
-    keep += [handles, started]
 
 
 def _set_part(r, part):

@@ -24,7 +24,7 @@ BATCH = (
     ("progress: Optional[Callable] = None", "a function of (done, count), or a tqdm bar; what it raises ends the call"),
     ("stats: bool = False", "True: returns (result, carom.Stats)"),
     ("job: bool = False", "True: returns a carom.Job at once"),
-    ("wait: Sequence[Job] = ()", "jobs that must have ended before"),
+    ("wait: Sequence[Job | Event] = ()", "jobs, and events of pyopencl, that must have ended before"),
     (
         "prepare: bool = False",
         "True: answers nothing (None in place of the result), but does what the first such call does before its first "

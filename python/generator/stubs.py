@@ -18,6 +18,7 @@ from ._enums import {enums}
 from ._infos import Stats
 from ._job import Job
 from ._lattice import Lattice
+from ._opencl import Event
 
 __all__ = {names}
 

@@ -19,6 +19,7 @@ found, stats = mesh.closest(hits.point, radius=times, sign="robust", stats=True)
 answered: int = stats.queries + found.triangle.size
 with mesh.closest(hits.point, job=True) as job:
     depth: NDArray[np.float32] = job.result().depth
+    after = mesh.closest(hits.point, job=True, wait=[job, job.event]).result()
 world: carom.Scene = context.scene([(mesh, None)])
 which: NDArray[np.int32] = world.sweep_all([[0, 0, 1]], (0, 0, -1), 0.5, hits="first").instance
 pairs: carom.CloudPairList = context.spheres(hits.point, 0.5, period=(1, 1, 1))
@@ -34,6 +35,7 @@ found.t
 carom.Context(backend="gpu")
 carom.write("a.csv", hits, lattice=3)
 mesh.closest(hits.point, job=True).distance
+mesh.closest(hits.point, wait=[3])
 stats.querys
 mesh.sweep_all(hits.point, (0, 0, -1), hits="last")
 mesh.distance([1, 2, 3])
