@@ -119,7 +119,7 @@ def is_mapped(address):
 
 def test_arrays_of_maps_outlive_their_context():
     """And the memory goes with the last of them."""
-    count = 12_000_000  # more than malloc keeps
+    count = 20_000_000  # 80 MB: a heap that malloc keeps for a thread has 64 MiB
     context = carom.Context(backend="cpu")
     buffers = [context.buffer(np.full(count, i, "f4")) for i in range(2)]
     arrays = []
