@@ -46,21 +46,22 @@ class Column:
 
 
 class Call:
-    """A public function with a batch, as data. number: among all calls; usual: names of the columns that it has unless
-    others are asked for, in the order in which they lie in a block; make: returns them, as parts of the block."""
+    """A public function with a batch, as data. number: among all calls; usual: names of the columns that it has
+    unless others are asked for."""
 
-    def __init__(self, number, method, name, desc, out, result, columns, usual, make, is_list=False, has_which=False):
+    def __init__(self, number, method, name, desc, out, result, columns, usual, is_list=False, has_which=False):
         self.number, self.method, self.name = number, method, name
         self.is_list, self.has_which = is_list, has_which
         self.function = getattr(lib, name)
         self.desc, self.desc_size = ffi.typeof(f"{desc} *"), ffi.sizeof(desc)
         self.out, self.out_size = (ffi.typeof(f"{out} *"), ffi.sizeof(out)) if out else (None, 0)
         self.result, self.columns = result, {column.name: column for column in columns}
-        self.usual, self.make = usual, make
-        self.choice, self.choices = make and Choice(self, usual, make), {}  # choices: by names
+        self.usual, self.choices = usual, {}  # choices: by names
 
     def choice_of(self, columns, without):
-        """The columns that a caller names; None: they are not remembered, or no names."""
+        """The columns that a caller names, or the usual ones; None: they are not remembered, or no names."""
+        if columns is None:
+            return self.choices.get(without) or self._choose(without, [c for c in self.usual if c not in without])
         names = tuple(columns) if type(columns) in (list, tuple) else ()
         try:
             choice = self.choices.get((names, without))
@@ -68,31 +69,37 @@ class Call:
             return None
         if choice is None and names and len(self.choices) < CHOICES:
             chosen = [column.name for column in _chosen(self, columns, None, without) if column.name != "offsets"]
-            choice = self.choices[names, without] = Choice(self, chosen, None)
+            choice = self._choose((names, without), chosen)
+        return choice
+
+    def _choose(self, key, names):
+        choice = self.choices[key] = Choice(self, names)
         return choice
 
 
 class Choice:
-    """Columns that a call has in a block of memory, in their order, and what makes arrays of them."""
+    """Columns that a call has in a block of memory, in their order, and a function that makes its result of them."""
 
-    def __init__(self, call, names, make):
+    def __init__(self, call, names):
         columns = [call.columns[name] for name in names]
         sizes = [column.width * column.dtype.itemsize for column in columns]
         places = [(ffi.offsetof(call.out.item, c.name), size, c.is_points) for c, size in zip(columns, sizes)]
         self.placed, self.count, self.row_bytes = new("carom_py_column[]", places), len(names), sum(sizes)
-        self.has_instance = "instance" in names
-        self.make, self.result = make or self._make, call.result
-        if make is None:
-            fields = call.result._fields
-            self.parts = [(fields.index(c.name), c.dtype, c.width, sum(sizes[:i])) for i, c in enumerate(columns)]
+        self.make = _maker(call, columns, sizes)
 
-    def _make(self, block, offsets, room, rows, has_instance):
-        made, ones = [None] * len(self.result._fields), (rows,)
-        if offsets:  # of a list, the first column
-            made[0] = ndarray((offsets >> 3,), OFFSETS, block)
-        for field, dtype, width, before in self.parts:
-            made[field] = ndarray(ones if width == 1 else (rows, width), dtype, block, offsets + before * room)
-        return self.result._make(made)
+
+def _maker(call, columns, sizes):
+    """A function that makes a result of a block. It is written out, because it is much of what a small call costs."""
+    made, known = dict.fromkeys(call.result._fields), {"ndarray": ndarray, "new": tuple.__new__, "result": call.result}
+    if call.is_list:
+        made["offsets"], known["u8"] = "ndarray((offsets >> 3,), u8, block)", OFFSETS
+    for i, column in enumerate(columns):
+        shape, dtype = {1: "ones", 3: "threes"}[column.width], column.dtype.str[1:]
+        begin = "offsets + " * call.is_list + f"{sum(sizes[:i])} * room"
+        made[column.name], known[dtype] = f"ndarray({shape}, {dtype}, block, {begin})", column.dtype
+    lines = ["def make(block, offsets, room, rows):", " ones, threes = (rows,), (rows, 3)"]
+    exec("\n".join(lines + [f" return new(result, ({', '.join(map(str, made.values()))},))"]), known)
+    return known["make"]
 
 
 class Running:
@@ -183,15 +190,13 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
             b.count = count = 1 if n is None else n
         else:
             b.count = count = _select(b, select, n, keep)
-        choice = None
-        if is_usual and call.make is not None:
-            choice = call.choice if columns is None else call.choice_of(columns, without)
+        choice = call.choice_of(columns, without) if is_usual and call.usual else None
         if choice is not None:
             room = (_capacity(context, call, count) if call.is_list else count) + 7 & -8
             if room * choice.row_bytes <= BLOCK:
                 if wait:
                     wait_for(context, b, wait, keep, job)
-                return _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, which, not without)
+                return _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, which)
         rows = (count // bundle if bundle > 1 else count,)
     r = Running(subject, call, which, d, keep, stats)
     if part is not None:
@@ -220,12 +225,11 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
     return r.answer()
 
 
-def _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, which, has_instance):
+def _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, which):
     """The same for a small call. All of them lie in one block of memory, for `room` rows."""
     context = subject._context
     offsets = 8 * count + 8 if call.is_list else 0
-    block = empty(offsets + room * choice.row_bytes, BYTES)
-    columns = choice.count - (not has_instance and choice.has_instance)
+    block = empty(offsets + room * choice.row_bytes, BYTES).data  # a view is made faster of it than of an array
     c_stats = _new_stats() if stats else NULL
     with context._turn:
         context._enter()
@@ -240,7 +244,7 @@ def _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, 
                 d,
                 which,
                 choice.placed,
-                columns,
+                choice.count,
                 from_buffer(CHARS, block),
                 room,
                 c_stats,
@@ -255,13 +259,13 @@ def _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, 
                 totals = shared.totals
                 rows = totals.stored
                 if totals.complete < count:
-                    made = choice.make(block, offsets, room, room, has_instance)
+                    made = choice.make(block, offsets, room, room)
                     return _finish_block(subject, call, which, d, keep, c_stats, made, room)
                 if count >= LEARNED:
                     _learn(context, call, count, rows)
         finally:
             context._is_busy = False
-    made = choice.make(block, offsets, room, rows, has_instance)
+    made = choice.make(block, offsets, room, rows)
     return (made, stats_of(c_stats)) if stats else made
 
 
