@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_OUTPUT = 'o', ROWS_MAX = 48, LONG_ROW = 256, LONG_HELP = LONG_ROW + ROWS_MAX, LONG_VERSION };
+enum { OPERAND = 1, SHORT_OUTPUT = 'o', ROWS_MAX = 48, LONG_ROW = 256, LONG_HELP = LONG_ROW + ROWS_MAX, LONG_VERSION };
 
 const cli_option *cli_option_of(const cli_command *command, int i)
 {
@@ -52,21 +52,6 @@ static int refuse_option(const cli_command *command, const char *argument)
                       wrong, command->name);
 }
 
-/* Is the next argument this one's value? Abbreviations that are not unique are refused later. */
-static int takes_next(const cli_command *command, const char *argument)
-{
-    const cli_option *row;
-
-    if (!strcmp(argument, "-o"))
-        return command->output != NULL;
-    if (strncmp(argument, "--", 2) != 0 || strchr(argument, '=') != NULL)
-        return 0;
-    for (int i = 0; (row = cli_option_of(command, i)) != NULL; i++)
-        if (!strncmp(argument + 2, row->name, strlen(argument + 2)) && row->value)
-            return 1;
-    return 0;
-}
-
 static void list_options(const cli_command *command, struct option *list)
 {
     const cli_option *row;
@@ -85,48 +70,36 @@ static int check_together(const cli_options *o)
     return -1;
 }
 
-/* The arguments that getopt has left over. */
-static int take_operands(int argc, char **argv, cli_options *out)
+static int check_operands(const cli_options *o)
 {
-    const cli_command *command = out->command;
+    const cli_command *command = o->command;
     const int most = command->operands_max;
-    out->operands = argv + optind;
-    out->operand_count = argc - optind;
-    if (out->operand_count > most)
+    if (o->operand_count > most)
         return cli_refuse(EXIT_USAGE, "%s: unexpected argument '%s'; see carom %s --help", command->name,
-                          argv[optind + most], command->name);
-    if (out->operand_count < command->operands_min)
+                          o->operands[most], command->name);
+    if (o->operand_count < command->operands_min)
         return cli_refuse(EXIT_USAGE, "%s: expected %s; see carom %s --help", command->name, command->operands,
                           command->name);
-    return check_together(out);
-}
-
-/* How many arguments stand behind `--`, before getopt_long moves them: what ends the options is the first that is no
- * option's value. -1: none. */
-static int count_apart(const cli_command *command, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--"))
-            return argc - i - 1;
-        if (takes_next(command, argv[i]))
-            i++;
-    }
-    return -1;
+    return check_together(o);
 }
 
 static int parse(const cli_command *command, int argc, char **argv, cli_options *out)
 {
     struct option list[ROWS_MAX + 3];
-    out->operands_apart = count_apart(command, argc, argv);
+    int at, code;
     list_options(command, list);
     optind = 0;
     opterr = 0;
-    const char *shorts = command->output ? ":o:h" : ":h";
+    const char *shorts = command->output ? "-:o:h" : "-:h"; /* `-`: operands come where they stand */
     for (;;) {
-        int at = optind > 0 ? optind : 1;
-        int code = getopt_long(argc, argv, shorts, list, NULL);
+        at = optind > 0 ? optind : 1;
+        code = getopt_long(argc, argv, shorts, list, NULL);
         if (code == -1)
             break;
+        if (code == OPERAND) {
+            out->operands[out->operand_count++] = optarg;
+            continue;
+        }
         if (code == LONG_HELP || code == 'h')
             return cli_print_command_help(command);
         if (code == LONG_VERSION)
@@ -140,12 +113,15 @@ static int parse(const cli_command *command, int argc, char **argv, cli_options 
         if (status >= 0)
             return status;
     }
-    return take_operands(argc, argv, out);
+    out->operands_apart = optind > at ? argc - optind : -1; /* the last step has taken `--` */
+    for (int i = optind; i < argc; i++)
+        out->operands[out->operand_count++] = argv[i];
+    return check_operands(out);
 }
 
 int options_parse(const cli_command *command, int argc, char **argv, cli_options **out)
 {
-    *out = cli_alloc(1, command->size);
+    *out = cli_alloc(1, command->size + (size_t)argc * sizeof *(*out)->operands); /* which are behind the options */
     if (!*out)
         return cli_no_memory();
     if (command->defaults)
@@ -156,6 +132,7 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
     (*out)->command = command;
     (*out)->argc = argc;
     (*out)->argv = argv;
+    (*out)->operands = (char **)(void *)((char *)*out + command->size);
     const int status = parse(command, argc, argv, *out);
     if (status >= 0) {
         free(*out);
