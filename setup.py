@@ -54,30 +54,6 @@ def library_folder():
     return folder
 
 
-def table_of_calls(library, temp):
-    """What generator/calls_json.c prints."""
-    temp.mkdir(parents=True, exist_ok=True)
-    program = temp / "calls_json"
-    subprocess.run(
-        [
-            os.environ.get("CC", "cc"),
-            "-std=c17",
-            "-D_GNU_SOURCE",
-            f"-I{ROOT}",
-            f"-I{ROOT}/include",
-            ROOT / "python/generator/calls_json.c",
-            ROOT / "calls/calls.c",
-            f"-L{library}",
-            "-lcarom",
-            f"-Wl,-rpath,{library}",
-            "-o",
-            program,
-        ],
-        check=True,
-    )
-    return subprocess.run([program], check=True, capture_output=True, text=True).stdout
-
-
 class BuildExtension(build_ext):
     def run(self):
         library = library_folder()
@@ -85,8 +61,7 @@ class BuildExtension(build_ext):
         package.mkdir(parents=True, exist_ok=True)
         for old in package.glob(f"{LIBRARY}*"):  # of an earlier version
             old.unlink()
-        temp = pathlib.Path(self.build_temp).resolve()
-        generate.main(ROOT / "include", table_of_calls(library, temp), package)
+        generate.main(ROOT / "include", generate.table_of_calls(ROOT, self.build_temp), package)
         files = []
         if IS_BUNDLED:
             files.append((library / LIBRARY).resolve().name.rsplit(".", 1)[0])

@@ -3,7 +3,9 @@
 calls_json prints it) and the public headers. Signatures, checks, dtypes and docstrings come from these two, so a new
 call of the library needs no line here.
 """
+import os
 import pathlib
+import subprocess
 
 import methods
 import outputs
@@ -75,6 +77,16 @@ def calls_text(table):
         lines += [methods.method_text(call, table, words) for call in calls]
         lines += [f'_rename({name}, "{name.removesuffix("Calls").replace("Sphere", "Mesh")}")', ""]
     return "\n".join(lines + ["", "__all__ = [" + ", ".join(f'"{name}"' for name in names) + "]", ""])
+
+
+def table_of_calls(root, temp):
+    """What calls_json.c prints. It is linked with no library, as it makes no call."""
+    program = pathlib.Path(temp, "calls_json").resolve()
+    program.parent.mkdir(parents=True, exist_ok=True)
+    flags = ["-std=c17", "-D_GNU_SOURCE", f"-I{root}", f"-I{root}/include"]
+    source = pathlib.Path(root, "python/generator/calls_json.c")
+    subprocess.run([os.environ.get("CC", "cc"), *flags, source, "-o", program], check=True)
+    return subprocess.run([program], check=True, capture_output=True, text=True).stdout
 
 
 def main(include, calls_json, package):
