@@ -21,9 +21,9 @@ function flush_block(k, text, margin, title) {
         }
         if (begins(k)) {
             title = text
-            if (!match(title, /^[a-z_, ]+:/)) match(title, /^[^ ]+/) # "returns", or "in, out, err:"
+            if (!match(title, /^[a-z_, ]+:( |$)/)) match(title, /^[^ ]+/) # "returns", or "in, out, err:"
             title = substr(title, 1, RLENGTH)
-            sub(/:$/, "", title)
+            sub(/: ?$/, "", title)
             text = substr(text, RLENGTH + 1)
             sub(/^ +/, "", text)
             print margin "///\n" margin "/// @par " title "\n" margin "/// " text

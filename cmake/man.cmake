@@ -82,7 +82,8 @@ ${syntax}.fi
     endif()
   elseif(HEADERS)
     if(XML) # for cmake/site.cmake
-      set(form "GENERATE_MAN = NO
+      set(form "FILE_PATTERNS += *.hpp
+      GENERATE_MAN = NO
       GENERATE_XML = YES
       XML_PROGRAMLISTING = NO
       TYPEDEF_HIDES_STRUCT = YES")
@@ -102,6 +103,7 @@ ${syntax}.fi
       MACRO_EXPANSION = YES
       EXPAND_ONLY_PREDEF = YES
       PREDEFINED = CAROM_API= CAROM_RENAMED=union
+      EXPAND_AS_DEFINED = CAROM_HPP_QUERY
       EXTRACT_ALL = YES
       EXTRACT_STATIC = YES
       SORT_MEMBER_DOCS = NO

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The documents as a site: README.md, docs/ and the public headers as HTML, by Sphinx with MyST (Markdown), Breathe
-# (doxygen's XML) and the theme Furo. Each warning is an error: a dead link, an absent picture, a page outside the menu.
+# The documents as a site: README.md, docs/, the public headers and the Python package as HTML, by Sphinx with MyST
+# (Markdown), Breathe (doxygen's XML), autodoc (docstrings) and the theme Furo. Each warning is an error: a dead link, an
+# absent picture, a page outside the menu.
 # Run by cmake -P (SPHINX, DOXYGEN, VERSION, OUTPUT), included for the target.
 
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -12,7 +13,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     DESTINATION ${OUTPUT}/source)
   execute_process(COMMAND ${CMAKE_COMMAND} -DDOXYGEN=${DOXYGEN} -DHEADERS=${source}/include -DXML=ON
     -DOUTPUT=${OUTPUT}/headers -P ${source}/cmake/man.cmake COMMAND_ERROR_IS_FATAL ANY)
-  set(ENV{CAROM_SITE_XML} ${OUTPUT}/headers/doxygen/xml)
+  set(ENV{CAROM_SITE_WORK} ${OUTPUT})
   execute_process(COMMAND ${SPHINX} -W --keep-going -n -q -c ${source}/cmake/site -d ${OUTPUT}/cache
     -D release=${VERSION} ${OUTPUT}/source ${OUTPUT}/html COMMAND_ERROR_IS_FATAL ANY)
   return()

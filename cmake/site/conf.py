@@ -1,31 +1,47 @@
 # SPDX-License-Identifier: MIT
 """The documents as a site, for Sphinx: README.md, docs/ and the public headers (cmake/site.cmake). The documents stay
 as they are read on a forge. What they do not say is made here: the menu, from the links of docs/index.md; a page for
-each header, from doxygen's XML; a page for each file and folder of the repository that a document links to."""
+each header, from doxygen's XML; pages of the Python package, from its docstrings (python_pages.py); a page for each
+file and folder of the repository that a document links to."""
+import importlib.util
 import os
 import pathlib
 import re
+import sys
 
 from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx.util.nodes import make_refnode
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = "include/carom"
+WORK = pathlib.Path(os.environ["CAROM_SITE_WORK"])
+sys.dont_write_bytecode = True  # beside the sources
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import python_pages  # noqa: E402
+
+HEADERS, PYTHON = "include/carom", "python/carom"
+HAS_PYTHON = all(map(importlib.util.find_spec, ("cffi", "numpy")))  # both of which the package imports
+if not HAS_PYTHON:
+    print("carom: no cffi or NumPy (Debian: python3-cffi python3-numpy): the site has no pages of the Python package")
 CODE = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".in": "text", ".py": "python", ".txt": "text"}
+NAMES = re.compile(
+    r"((?<![\w.])(?:(?:carom|CAROM)_\w+|(?:carom\.)?[A-Z]\w*\.\w+|carom\.\w+|(?:[A-Z][a-z]+){2,})\b"
+    r"|\bdocs/[a-z-]+\.md)"
+)
 LINK = re.compile(r"(?<!!)\[[^]]*\]\(([^)#\s]+)[^)]*\)", re.S)
 
 project = "carom"
-extensions = ["breathe", "myst_parser"]
+extensions = ["breathe", "myst_parser"] + ["sphinx.ext.autodoc", "python_pages"] * HAS_PYTHON
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "api/*.rst", "files/**.rst"]
+include_patterns = ["*.md", "docs/*.md", "api/**.rst", "files/**.rst"]
+autodoc_typehints, autodoc_member_order = "none", "bysource"  # docstrings have shapes
 myst_heading_anchors = 6
-breathe_projects = {"carom": os.environ["CAROM_SITE_XML"]}
+breathe_projects = {"carom": str(WORK / "headers/doxygen/xml")}
 breathe_default_project = "carom"
-breathe_domain_by_extension = {"h": "c"}
+breathe_domain_by_extension = {"h": "c", "hpp": "cpp"}
 primary_domain = highlight_language = "c"
-# Types of other headers, and unions without a name.
-nitpick_ignore_regex = [("c:identifier", r"u?int\d+_t|size_t|cl_\w+|.*\.@\d+")]
+# Types of other headers, and unions without a name; parameters of templates in inherited members.
+nitpick_ignore_regex = [("c:identifier", r"u?int\d+_t|size_t|cl_\w+|.*\.@\d+"), ("cpp:identifier", "[A-Z]")]
 html_theme = "furo"
 html_title = "carom"
 html_static_path = ["site.css"]
@@ -50,8 +66,10 @@ def page_of(path):
     """The page of a file or folder of the repository."""
     if path == HEADERS:
         return "api/index"
-    if os.path.dirname(path) == HEADERS and path.endswith(".h"):
-        return "api/" + pathlib.Path(path).stem
+    if path == PYTHON and HAS_PYTHON:
+        return "api/python/index"
+    if os.path.dirname(path) == HEADERS:
+        return "api/" + os.path.basename(path).removesuffix(".h")
     return "files/" + path
 
 
@@ -62,13 +80,13 @@ def write(folder, page, title, text):
 
 
 def write_headers(app):
-    names = sorted(path.name for path in (REPOSITORY / HEADERS).glob("*.h"))
+    names = sorted(os.listdir(REPOSITORY / HEADERS))
     for name in names:
         label = name.replace("_", "__").replace(".", "_8")  # doxygen's
         text = f".. _{label}:\n\n.. doxygenfile:: {name}\n"
         write(app.srcdir, page_of(f"{HEADERS}/{name}"), f"carom/{name}", text)
-    toctree = "\n   ".join([".. toctree::", ""] + [pathlib.Path(name).stem for name in names])
-    write(app.srcdir, "api/index", "The C headers", toctree)
+    toctree = "\n   ".join([".. toctree::", ""] + ["/" + page_of(f"{HEADERS}/{name}") for name in names])
+    write(app.srcdir, "api/index", "The headers", toctree)
 
 
 def write_file(app, path):
@@ -89,6 +107,9 @@ def write_file(app, path):
 
 def write_pages(app):
     write_headers(app)
+    if HAS_PYTHON:
+        for page, title, text in python_pages.texts(python_pages.load(REPOSITORY, WORK / "python")):
+            write(app.srcdir, "api/python/" + page, title, text)
     paths = {path for document in documents() for _, path in linked(document)}
     for path in sorted(paths):
         if not path.endswith(".md") and page_of(path).startswith("files/") and (REPOSITORY / path).exists():
@@ -109,25 +130,32 @@ def add_menu(app, name, source):
 
 
 def link_to_file(app, env, node, content):
-    """A link to a file or folder of the repository leads to its page."""
+    """A link to a file or folder of the repository leads to its page, a name of C in a declaration of C++ to C's."""
+    if node.get("refdomain") == "cpp":
+        c = env.get_domain("c")
+        return c.resolve_xref(env, node["refdoc"], app.builder, "identifier", node["reftarget"], node, content)
     page = page_of(os.path.normpath(os.path.join(os.path.dirname(node["refdoc"]), node["reftarget"])))
     if page in env.found_docs:
         return make_refnode(app.builder, node["refdoc"], page, "", content)
 
 
-def link_calls(app, tree, name):
-    """Names of the C interface lead to their places, in any document and in the headers' comments; docs/PAGE.md too."""
-    places = {each[0]: each[3:5] for each in app.env.get_domain("c").get_objects()}
+def link_names(app, tree, name):
+    """Names of the interfaces of C and Python lead to their places, in any document, in the headers' comments and in
+    docstrings; docs/PAGE.md too. Of Python: carom.open_mesh, carom.Mesh.closest, Mesh.closest, MeshHitResult."""
+    places = {}
+    for domain in ("c", "py"):
+        for full, _, _, page, anchor, _ in app.env.get_domain(domain).get_objects():
+            places[full] = places[full.removeprefix("carom.")] = page, anchor
 
     def linked_text(text):
-        for k, word in enumerate(re.split(r"(\b(?:carom|CAROM)_\w+|\bdocs/[a-z-]+\.md)", text)):
+        for k, word in enumerate(NAMES.split(text)):
             part, document = nodes.Text(word), word[:-3]
             page, anchor = places.get(word, (document if document in app.env.found_docs else None, ""))
             yield make_refnode(app.builder, name, page, anchor, part) if k % 2 and page else part
 
     for node in list(tree.findall(nodes.Text)):
         parent, outer = node.parent, node.parent
-        is_own = name.startswith("api/") and isinstance(parent, nodes.paragraph)
+        is_own = name.startswith("api/") and isinstance(parent, (nodes.paragraph, nodes.term))
         while outer is not None and not isinstance(outer, (nodes.reference, nodes.title)):
             outer = outer.parent
         if outer is None and (is_own or isinstance(parent, nodes.literal)):
@@ -138,6 +166,6 @@ def setup(app):
     app.connect("builder-inited", write_pages)
     app.connect("source-read", add_menu)
     app.connect("missing-reference", link_to_file)
-    app.connect("doctree-resolved", link_calls)
+    app.connect("doctree-resolved", link_names)
     for language in ("lammps", "liggghts", "log"):
         app.add_lexer(language, TextLexer)

@@ -14,8 +14,8 @@
 ///     out.t = times.data();
 ///     mesh.sweep_first(desc, out);
 ///
-/// errors  each function that can fail throws carom::error
-/// threads as in C: calls of a context come one at a time, its meshes, scenes, buffers included
+/// errors   each function that can fail throws carom::error
+/// threads  as in C: calls of a context come one at a time, its meshes, scenes, buffers included
 #ifndef CAROM_CAROM_HPP
 #define CAROM_CAROM_HPP
 
@@ -186,8 +186,8 @@ struct job : handle<carom_job, carom_job_destroy> {
     void cancel() const noexcept { carom_job_cancel(get()); }
 };
 
-/* What methods with a C function's name do: they get its arguments between handle and error. The
- * last, a pointer to carom_stats, may be left out. */
+/// What methods with a C function's name do: they get its arguments between handle and error. The
+/// last, a pointer to carom_stats, may be left out.
 template <class F, class... A> void query(F *function, const A &...with)
 {
     if constexpr (std::is_invocable_v<F *, decltype(argument(with))..., carom_error *>)

@@ -142,7 +142,7 @@ class Scene(Owned, SceneCalls):
     """Many instances of meshes, each with an affine map of its own, that queries see as one mesh.
 
     instances : a list of (mesh, matrix) or (mesh, matrix, mask). A matrix has 3 rows of 4 float32, or a 4th row of
-    0 0 0 1; None: not moved.
+        0 0 0 1; None: not moved.
     velocity : (n, 3) float32, of the instances during a sweep
     `instance` and `triangle` of a result say what was met.
     """

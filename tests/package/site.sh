@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # site.sh SOURCE SPHINX DOXYGEN: the documents as a site. It is built without a warning, every link, anchor and picture
-# is there, every function and structure of the headers has its place, and a browser shows the pictures, fits the pages
-# on a phone and finds a function. No page loads anything from elsewhere.
+# is there, every function, structure and class of the headers and of the Python package has its place, and a browser
+# shows the pictures, fits the pages on a phone and finds a function. No page loads anything from elsewhere.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -45,6 +45,47 @@ for header in "$source"/include/carom/*.h; do
 done
 nothing "every document, function and structure is there" "$absent"
 check "a member has its place" grep -q 'id="c\.carom_mesh_desc\.vertex_count"' "$html/api/mesh.html"
+
+# Names that pages have, in lines such as `carom.Mesh.closest py:method 1 PAGE -`.
+"$python" -c 'import sys, zlib; print(zlib.decompress(sys.stdin.buffer.read().split(b"\n", 4)[4]).decode())' \
+    < "$html/objects.inv" > names
+nameless() { # the patterns on standard input that no line has
+    local pattern
+    while read -r pattern; do grep -qE "^$pattern" names || echo "$pattern"; done
+}
+nothing "every class, function and query of the C++ header is there" "$(sed -nE -e 's/ \{ .*//' \
+    -e 's/^(template <.*> )?struct ([a-z_]+).*/carom::\2 cpp:class/p' \
+    -e 's/^[a-z].*[ *]([a-z_]+)\(.*/carom::\1 cpp:function/p' \
+    -e 's/^    CAROM_HPP_QUERY\(([a-z_]+),.*/carom::[a-z_]+::\1 cpp:function/p' \
+    "$source/include/carom/carom.hpp" | nameless)"
+check "its declarations lead to structures of C" grep -q 'href="mesh.html#c.carom_mesh_desc"' "$html/api/carom.hpp.html"
+
+if "$python" -c 'import cffi, numpy' 2> none; then
+    cd site/python/carom
+    {
+        echo 'carom.State.MISS py:attribute'
+        grep -oE '\w+ as [A-Za-z]\w+' __init__.py | sed 's/.* /carom./; s/$/ py:/'
+        sed -nE 's/^class (\w+)\((NamedTuple|Word)\).*/carom.\1 py:class/p' _{calls,enums,infos}.py
+        awk -F '[ (:]+' '/^class / { name = $2 } /^    def [a-z]/ { print name "." $3 " py:(method|property)" }' \
+            _{buffer,context,job,lattice,mesh}.py _calls.pyi | grep -v ^Started |
+            sed -E 's/^\w+Calls/[A-Z][a-z]+/; s/^/carom./'
+    } > "$work/wanted"
+    cd "$work"
+    nothing "every class, function and method of the Python package is there" "$(nameless < wanted)"
+    check "a parameter has an entry" grep -q '<dt><code .*>max_distance</span>' "$html/api/python/meshes.html"
+    check "docstrings lead to enumerators" \
+        grep -q 'href="enumerators.html#carom.Feature"' "$html/api/python/meshes.html"
+    check "documents lead to methods" \
+        grep -q 'href="../api/python/meshes.html#carom.Mesh.closest"' "$html/docs/python.html"
+else
+    skip "the pages of the Python package" "no cffi or NumPy (Debian: python3-cffi python3-numpy)"
+fi
+mkdir lacks
+echo 'import sys; sys.modules["cffi"] = None' > lacks/sitecustomize.py
+poor() { PYTHONPATH=$work/lacks make_site "$source" poor > poor.txt 2>&1 || { cat poor.txt; false; }; }
+check "without cffi it builds too" poor
+check "and says so" grep -q 'the site has no pages of the Python package' poor.txt
+check "every link is there then" "$python" "$here/site.py" poor/html
 
 # The crawler itself, on what it must find.
 cp -r "$html" broken
