@@ -87,7 +87,15 @@ FN mesh_traversal *mesh_traversal_of_lane(mesh_traversal *traversals, const mesh
 #endif
 }
 
-/* Keeps the first hit, and the earliest time that an undecided pair may be hit. */
+/* Ends a traversal: empties its stack, and no box can improve on this hit. */
+FN void mesh_end_traversal(mesh_traversal *trav, mesh_hit_key best)
+{
+    trav->stack.top = 0;
+    trav->best = best;
+}
+
+/* Keeps the first hit, and the earliest time that an undecided pair may be hit. At time 0 no hit is before that, so the
+ * query is undecided whatever else it meets. */
 FN void mesh_record_first(mesh_traversal *traversals, const mesh_packet *packet, const mesh_packet_result *result)
 {
     int triangle[LANES], state[LANES];
@@ -109,6 +117,8 @@ FN void mesh_record_first(mesh_traversal *traversals, const mesh_packet *packet,
         const int lane = bitmask_first(left);
         mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, lane);
         trav->earliest_undecided = from[lane] < trav->earliest_undecided ? from[lane] : trav->earliest_undecided;
+        if (from[lane] <= R(0.0))
+            mesh_end_traversal(trav, mesh_hit_key_of(R(0.0), 0));
     }
 }
 
@@ -144,10 +154,8 @@ FN void mesh_record_all(mesh_traversal *traversals, const mesh_packet *packet, c
         trav->hits++;
         if ((hits >> i & 1) != 0) {
             trav->state = STATE_APPROACHING;
-            if (sink->one_is_enough) { /* empties the stack and culls the rest */
-                trav->stack.top = 0;
-                trav->best = mesh_hit_key_of(R(-1.0), 0);
-            }
+            if (sink->one_is_enough)
+                mesh_end_traversal(trav, mesh_hit_key_of(R(-1.0), 0));
         }
     }
 }

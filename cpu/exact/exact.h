@@ -11,8 +11,9 @@
 
 #include "kernels/pairs.h"
 
-/* Which results of a sweep to compute. The state is always given. */
-enum { CAROMI_EXACT_FIRST, CAROMI_EXACT_TIMES, CAROMI_EXACT_FULL };
+/* Which results of a sweep to compute. The state is always given. Of a mesh hit (HIT) the first time is given if the
+ * state is approaching, and other pairs without contact from time 0 on may have the state MISS. */
+enum { CAROMI_EXACT_HIT, CAROMI_EXACT_FIRST, CAROMI_EXACT_TIMES, CAROMI_EXACT_FULL };
 
 /* The nearest binary32 to each time, ties to even, zero +0. Members that were not requested, or have no value, are zero
  * and FEATURE_NONE. t_last is always given for a miss, an invalid query and one without relative motion. */
@@ -31,7 +32,7 @@ void caromi_scalar_second_sweep(const float *const *in, void *const *out, size_t
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. Integers decide what the second
  * filter leaves undecided. */
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
-/* in: IN_SWEEP_CARRIED numbers. Times and state; integers decide all. */
+/* in: IN_SWEEP_CARRIED numbers. A mesh hit; integers decide all. */
 void caromi_exact_carried_of(const float *in, float limit, caromi_exact_sweep *out);
 
 /* in: IN_SWEEP_RESTING numbers, all finite, with one ball and the same velocity, of one bit: (0, 0, -1). The sign of

@@ -54,23 +54,45 @@ static int is_beyond(const caromi_motion *motion, const caromi_touch *touch, flo
                          caromi_root_compare(&touch->root, (double)limit, motion->unit) > 0);
 }
 
+/* Whether time 0 tells whether a moving pair makes a mesh hit. The distance is convex in time: if it does not fall at
+ * time 0, it never will. */
+static int answer_start(caromi_motion *motion, caromi_exact_sweep *out)
+{
+    caromi_nearest nearest;
+    caromi_int3 gap;
+    caromi_int rise;
+    caromi_nearest_of(motion, &nearest);
+    caromi_nearest_gap(motion, nearest.feature, &gap);
+    caromi_int3_dot(&rise, &gap, &motion->v);
+    if (nearest.order < 0)
+        out->state = STATE_OVERLAPPING;
+    else if (nearest.order == 0 && rise.sign != 0)
+        out->state = rise.sign < 0 ? STATE_TOUCHING : STATE_PARTING;
+    else
+        return nearest.order > 0 && rise.sign >= 0;
+    out->t_first = 0.0f;
+    return 1;
+}
+
 /* The answer of a moving pair, as far as `want` needs it. */
 static void answer_moving(caromi_motion *motion, int want, float limit, caromi_exact_sweep *out)
 {
     caromi_touch first, last;
+    if (want == CAROMI_EXACT_HIT && answer_start(motion, out))
+        return;
     if (!caromi_touch_find(motion, CAROMI_TOUCH_FIRST, &first))
         return;
     const int sign = caromi_root_sign(&first.root);
     out->t_first = caromi_root_float(&first.root, first.time, motion->unit);
     out->beyond = is_beyond(motion, &first, out->t_first, limit);
     out->t_last = 0.0f;
-    if (want == CAROMI_EXACT_FIRST && sign >= 0) {
+    if (want <= CAROMI_EXACT_FIRST && sign >= 0) {
         out->state = caromi_state_of(sign, 1);
         return;
     }
     caromi_touch_find(motion, CAROMI_TOUCH_LAST, &last);
     out->state = caromi_state_of(sign, caromi_root_sign(&last.root));
-    if (want == CAROMI_EXACT_FIRST)
+    if (want <= CAROMI_EXACT_FIRST)
         return;
     out->t_last = caromi_root_float(&last.root, last.time, motion->unit);
     if (want == CAROMI_EXACT_TIMES)
@@ -113,7 +135,7 @@ static int answer_by_filter(const float *in, int want, float limit, caromi_exact
     if (state == STATE_MISS)
         return 1;
     out->t_first = first;
-    out->t_last = want == CAROMI_EXACT_FIRST ? 0.0f : last;
+    out->t_last = want <= CAROMI_EXACT_FIRST ? 0.0f : last;
     out->beyond = first > limit;
     return 1;
 }
@@ -127,7 +149,7 @@ void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_
 
 void caromi_exact_carried_of(const float *in, float limit, caromi_exact_sweep *out)
 {
-    answer_in_integers(in, IN_SWEEP_CARRIED, CAROMI_EXACT_TIMES, limit, out);
+    answer_in_integers(in, IN_SWEEP_CARRIED, CAROMI_EXACT_HIT, limit, out);
 }
 
 /* A triangle at rest. */

@@ -111,7 +111,7 @@ int caromi_resolve_sweep(const caromi_mesh_query *query, const float *corners, f
     if (count == IN_SWEEP_CARRIED)
         caromi_exact_carried_of(in, limit, &answer);
     else
-        caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, limit, &answer);
+        caromi_exact_sweep_of(in, CAROMI_EXACT_HIT, limit, &answer);
     if (answer.by_integers)
         *rung = CAROMI_INTEGERS;
     const int begins = answer.state == STATE_TOUCHING || answer.state == STATE_OVERLAPPING;
