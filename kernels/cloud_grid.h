@@ -115,16 +115,18 @@ typedef struct grid_totals {
 #define GRID_MOVING 2048 /* spheres have velocities, and rows times of all kinds */
 
 /* Images of a sphere are numbered as on the CPU. Slots of undecided pairs have 29 bits: three of the image of b stand
- * above that of a, two above that of b. So many spheres at most, and fewer where each has 27 images in 32 bits. */
+ * above that of a, two above that of b. So many spheres at most, and fewer where each has 27 images in 32 bits. In
+ * motion an image, an index and a time are in one key, which leaves 26 bits of the index. */
 #define GRID_IMAGES 27
 #define GRID_IMAGE_OWN 13
 #define GRID_SLOT_BITS 29
 #define GRID_SPHERES_MOST (1u << GRID_SLOT_BITS)
 #define GRID_IMAGED_SPHERES_MOST (1u << 27)
+#define GRID_IMAGED_MOVING_MOST (1u << 26)
 
 /* A stored pair in the order of a row: 31 bits of t, 31 of b, 2 of the state. With GRID_IMAGED b begins at
- * GRID_KEY_IMAGED_B_SHIFT, and its image is between b and the state: at rest t is 0 or infinity, whose last bits are 0.
- */
+ * GRID_KEY_IMAGED_B_SHIFT, and its image is between b and the state: at rest t is 0 or infinity, whose last bits are 0,
+ * and in motion b has 26 bits. */
 #define GRID_KEY_T_SHIFT 33
 #define GRID_KEY_B_SHIFT 2
 #define GRID_KEY_IMAGED_B_SHIFT 7

@@ -123,17 +123,37 @@ __kernel void carom_grid_bound(__global const float4 *sphere, __global const flo
 }
 #endif
 
-#ifdef KERNEL_grid_meet
-FN v3 grid_between(float4 a, float4 b)
+/* The limit of a pair: the smaller one of two. */
+FN real grid_limit(float4 motion_a, float4 motion_b)
 {
-    return v3_of(b.x - a.x, b.y - a.y, b.z - a.z);
+    return motion_a.w < motion_b.w ? motion_a.w : motion_b.w;
 }
 
+#if defined(KERNEL_grid_meet) || defined(KERNEL_grid_solve_moving)
+/* A pair of spheres, or of A and an image of B that is shifted. */
+FN cloud_in grid_pair_of(float4 a, float4 a_motion, float4 b, float4 b_motion, v3 shift)
+{
+    cloud_in in;
+    in.a = v3_of(a.x, a.y, a.z);
+    in.b = v3_of(b.x, b.y, b.z);
+    in.a_velocity = v3_of(a_motion.x, a_motion.y, a_motion.z);
+    in.b_velocity = v3_of(b_motion.x, b_motion.y, b_motion.z);
+    in.radius_a = a.w;
+    in.radius_b = b.w;
+    in.shift = shift;
+    in.margin = R(0.0);
+    in.limit = grid_limit(a_motion, b_motion);
+    return in;
+}
+#endif
+
+#ifdef KERNEL_grid_meet
 /* Lists the pairs that may meet in the slice, among pairs of slots whose balls touch. They are listed by indices, the
- * lower one first. Pairs that overlap when a later slice begins have no hit in it. */
+ * lower one first, with the image. Pairs that overlap when a later slice begins have no hit in it. */
 __kernel void carom_grid_meet(__global const float4 *sphere, __global const float4 *motion, __global const uint *index,
-                              __global const uint2 *pair, real begin, real end, __global uint2 *meeting,
-                              volatile __global grid_totals *totals, uint spheres, uint pairs, uint items)
+                              __global const uint2 *pair, real period_x, real period_y, real period_z, real begin,
+                              real end, __global uint2 *meeting, volatile __global grid_totals *totals, uint spheres,
+                              uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
@@ -143,48 +163,36 @@ __kernel void carom_grid_meet(__global const float4 *sphere, __global const floa
             atomic_or(&totals->faults, 1u);
             continue;
         }
-        const float4 a = sphere[one], b = sphere[other];
+        const uint image = grid_image_of_undecided(pair[i]);
+        const cloud_in in = grid_pair_of(sphere[one], motion[one], sphere[other], motion[other],
+                                         grid_shift(image, period_x, period_y, period_z));
         const cloud_lanes_found found =
-            cloud_meet(grid_between(a, b), grid_between(motion[one], motion[other]), a.w + b.w,
+            cloud_meet(cloud_offset(in), v3_sub(in.b_velocity, in.a_velocity), in.radius_a + in.radius_b,
                        v_max(begin - GRID_TIME_LEAST, R(0.0)), end + GRID_TIME_LEAST, R(0.0));
         if (!found.some || (found.certain && begin > R(0.0)))
             continue;
         const uint at = atomic_inc(&totals->meeting);
         if (at < pairs)
-            meeting[at] = (uint2)(min(one, other), max(one, other));
+            meeting[at] = grid_undecided_of(one, other, image);
     }
     (void)items;
-}
-#endif
-
-#if defined(KERNEL_grid_solve_moving) || defined(KERNEL_grid_gather_moving)
-FN real grid_limit(float4 motion_a, float4 motion_b)
-{
-    return motion_a.w < motion_b.w ? motion_a.w : motion_b.w;
 }
 #endif
 
 #ifdef KERNEL_grid_solve_moving
 /* The solver's answers about the pairs that may meet. */
 __kernel void carom_grid_solve_moving(__global const float4 *sphere, __global const float4 *motion,
-                                      __global const uint2 *pair, __global real *t, __global uchar *state,
-                                      __global uchar *parts, uint spheres, uint pairs, uint items)
+                                      __global const uint2 *pair, real period_x, real period_y, real period_z,
+                                      __global real *t, __global uchar *state, __global uchar *parts, uint spheres,
+                                      uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
-        const uint one = min(pair[i].x, spheres - 1), other = min(pair[i].y, spheres - 1);
-        const float4 a = sphere[one], b = sphere[other], va = motion[one], vb = motion[other];
-        cloud_in in;
-        in.a = v3_of(a.x, a.y, a.z);
-        in.b = v3_of(b.x, b.y, b.z);
-        in.a_velocity = v3_of(va.x, va.y, va.z);
-        in.b_velocity = v3_of(vb.x, vb.y, vb.z);
-        in.radius_a = a.w;
-        in.radius_b = b.w;
-        in.shift = v3_of(R(0.0), R(0.0), R(0.0));
-        in.margin = R(0.0);
-        in.limit = grid_limit(va, vb);
-        const cloud_out out = cloud(in);
+        const uint one = min(grid_slot_of(pair[i].x), spheres - 1);
+        const uint other = min(grid_slot_of(pair[i].y), spheres - 1);
+        const cloud_out out =
+            cloud(grid_pair_of(sphere[one], motion[one], sphere[other], motion[other],
+                               grid_shift(grid_image_of_undecided(pair[i]), period_x, period_y, period_z)));
         t[i] = out.t;
         state[i] = (uchar)out.state;
         parts[i] = (uchar)out.parts;
@@ -195,7 +203,7 @@ __kernel void carom_grid_solve_moving(__global const float4 *sphere, __global co
 
 #ifdef KERNEL_grid_gather_moving
 /* The inputs of pairs [first, first + pairs) for the host: of A centre and radius, velocity and the pair's limit; of B
- * the same, without. */
+ * the same with the number of its image in place of the limit. */
 __kernel void carom_grid_gather_moving(__global const float4 *sphere, __global const float4 *motion,
                                        __global const uint2 *pair, __global float4 *to, uint spheres, uint first,
                                        uint pairs, uint items)
@@ -203,12 +211,12 @@ __kernel void carom_grid_gather_moving(__global const float4 *sphere, __global c
     GRID_FOR_EACH(i, pairs)
     {
         const uint2 of = pair[(size_t)first + i];
-        const uint one = min(of.x, spheres - 1), other = min(of.y, spheres - 1);
+        const uint one = min(grid_slot_of(of.x), spheres - 1), other = min(grid_slot_of(of.y), spheres - 1);
         const float4 va = motion[one], vb = motion[other];
         to[4 * (size_t)i] = sphere[one];
         to[4 * (size_t)i + 1] = (float4)(va.x, va.y, va.z, grid_limit(va, vb));
         to[4 * (size_t)i + 2] = sphere[other];
-        to[4 * (size_t)i + 3] = vb;
+        to[4 * (size_t)i + 3] = (float4)(vb.x, vb.y, vb.z, (real)grid_image_of_undecided(of));
     }
     (void)items;
 }
@@ -231,7 +239,7 @@ __kernel void carom_grid_hits(__global const uint2 *pair, __global const real *t
             continue;
         const uint at = atomic_inc(&totals->hits);
         if (at < capacity) {
-            hit[at] = grid_undecided_of(pair[i].x, pair[i].y, GRID_IMAGE_OWN);
+            hit[at] = pair[i];
             hit_t[at] = t[i];
             hit_state[at] = state[i];
         }
@@ -253,9 +261,10 @@ __kernel void carom_grid_offer(__global uint *index, volatile __global grid_tota
 #endif
 
 #if defined(KERNEL_grid_soonest) || defined(KERNEL_grid_lowest) || defined(KERNEL_grid_state_of)
-/* A hit, as one of its spheres sees it. The soonest time and the lowest partner are kept as complements: 0 is none. */
-FN void grid_see(volatile __global uint *soonest, volatile __global uint *lowest, __global uchar *state_of, uint own,
-                 uint other, uint time, uchar state)
+/* A hit, as one of its spheres sees it. The soonest time, the lowest partner and the lowest state, as images of one
+ * partner may have several, are kept as complements: 0 is none. */
+FN void grid_see(volatile __global uint *soonest, volatile __global uint *lowest, volatile __global uint *state_of,
+                 uint own, uint other, uint time, uint state)
 {
 #ifdef KERNEL_grid_soonest
     atomic_max(soonest + own, ~time);
@@ -266,7 +275,7 @@ FN void grid_see(volatile __global uint *soonest, volatile __global uint *lowest
     atomic_max(lowest + own, ~other);
 #else
     if (lowest[own] == ~other)
-        state_of[own] = state;
+        atomic_max(state_of + own, ~state);
 #endif
 #endif
     (void)lowest, (void)state_of, (void)other, (void)state;
@@ -275,7 +284,7 @@ FN void grid_see(volatile __global uint *soonest, volatile __global uint *lowest
 /* First partners, by three kernels: the soonest time of each sphere, the lowest partner at that time, and its state. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const uint2 *hit, __global const real *t, __global const uchar *state,
                                        volatile __global uint *soonest, volatile __global uint *lowest,
-                                       __global uchar *state_of, uint spheres, uint hits, uint items)
+                                       volatile __global uint *state_of, uint spheres, uint hits, uint items)
 {
     GRID_FOR_EACH(i, hits)
     {
@@ -292,7 +301,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const uint2 *hit, __global const
 /* The first partner of each sphere, -1 without one, and what is known of the pair; `hit` says whether there is one.
  * Columns of the mask `wanted`. */
 __kernel void carom_grid_partner_moving(__global const float4 *sphere, __global const uint *soonest,
-                                        __global const uint *lowest, __global const uchar *state_of, uint first_b,
+                                        __global const uint *lowest, __global const uint *state_of, uint first_b,
                                         uint wanted, __global uchar *other, ulong other_at, __global uchar *state,
                                         ulong state_at, __global uchar *t, ulong t_at, __global uchar *hit,
                                         ulong hit_at, uint spheres, uint items)
@@ -303,7 +312,7 @@ __kernel void carom_grid_partner_moving(__global const float4 *sphere, __global 
         if (wanted >> GRID_OTHER & 1)
             resident_store(other, other_at + 4 * (ulong)i, has_one ? ~lowest[i] - first_b : ~0u);
         if (wanted >> GRID_OTHER_STATE & 1)
-            state[state_at + i] = !is_valid ? STATE_INVALID : has_one ? state_of[i] : STATE_MISS;
+            state[state_at + i] = !is_valid ? STATE_INVALID : has_one ? (uchar)~state_of[i] : STATE_MISS;
         if (wanted >> GRID_OTHER_T & 1)
             resident_store(t, t_at + 4 * (ulong)i, has_one ? ~soonest[i] : R_INFINITY_BITS);
         if (wanted >> GRID_HIT & 1)

@@ -65,11 +65,6 @@ FN void grid_add_pair(const grid_rows *rows, uint a, uint b, uint image, uint st
         grid_add(rows, b, a, GRID_IMAGES - 1 - image, state, t);
 }
 
-FN v3 grid_shift(uint image, real x, real y, real z)
-{
-    return v3_of((real)grid_step_of(image, 0) * x, (real)grid_step_of(image, 1) * y, (real)grid_step_of(image, 2) * z);
-}
-
 #if defined(KERNEL_grid_count) || defined(KERNEL_grid_best) || defined(KERNEL_grid_store)
 typedef struct grid_cloud {
     __global const grid_plan *plan;

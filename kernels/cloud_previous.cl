@@ -16,15 +16,22 @@ __kernel void carom_grid_check_before(__global const uchar *a, ulong a_at, volat
 }
 #endif
 
+#if defined(KERNEL_grid_by_partner) || defined(KERNEL_grid_find_before)
+/* The bits of a key in motion between t and the state: b, and its image if there are images. */
+FN ulong grid_partner_bits(ulong key)
+{
+    return (key & (((ulong)1 << GRID_KEY_T_SHIFT) - 1)) >> GRID_KEY_B_SHIFT;
+}
+#endif
+
 #ifdef KERNEL_grid_by_partner
-/* Keys of pairs [first, first + items) by which a row of a cloud in motion is sorted by partner: b, and the number of
- * the pair's own key. */
-__kernel void carom_grid_by_partner(__global const ulong *key, int options, __global ulong *by_partner, ulong first,
-                                    uint items)
+/* Keys of pairs [first, first + items) by which a row of a cloud in motion is sorted by partner: b with its image, and
+ * the number of the pair's own key. */
+__kernel void carom_grid_by_partner(__global const ulong *key, __global ulong *by_partner, ulong first, uint items)
 {
     const ulong own = first + get_global_id(0);
     if (get_global_id(0) < items)
-        by_partner[own] = (ulong)grid_partner_of(key[own], options) << 32 | own;
+        by_partner[own] = grid_partner_bits(key[own]) << 32 | own;
 }
 #endif
 
@@ -42,12 +49,13 @@ FN ulong grid_key_from(__global const ulong *key, ulong begin, ulong end, ulong 
     return begin;
 }
 
-/* The number of the key with partner b in a long row [begin, end) of a cloud in motion, which has it once; `end` if it
- * has none. */
-FN ulong grid_find_partner(__global const ulong *by_partner, ulong begin, ulong end, uint b)
+/* The number of the key with this sphere b and image in a long row [begin, end) of a cloud in motion, which has it
+ * once; `end` if it has none. `wanted` is the key without t and state, of any b: it may reach into t. */
+FN ulong grid_find_partner(__global const ulong *by_partner, ulong begin, ulong end, ulong wanted)
 {
-    const ulong at = grid_key_from(by_partner, begin, end, (ulong)b << 32);
-    return at < end && by_partner[at] >> 32 == b ? max(begin, min(by_partner[at] & 0xffffffffu, end - 1)) : end;
+    const ulong b = grid_partner_bits(wanted), at = grid_key_from(by_partner, begin, end, b << 32);
+    const int is_found = wanted >> GRID_KEY_T_SHIFT == 0 && at < end && by_partner[at] >> 32 == b;
+    return is_found ? max(begin, min(by_partner[at] & 0xffffffffu, end - 1)) : end;
 }
 
 /* The number of the key in the row [begin, end) that has this sphere b and image, alone: `wanted` is the key without t
@@ -95,10 +103,10 @@ __kernel void carom_grid_find_before(__global const ulong *offset, __global cons
         if (row < 0 || (uint)row < row_begin || (uint)row >= row_end || b_of < 0 || image == GRID_IMAGES)
             continue;
         const ulong begin = offset[row], end = offset[row + 1];
-        const uint partner = (uint)b_of + first_b;
+        const ulong wanted = grid_key_of((uint)b_of + first_b, image, options);
         const ulong at = grid_is_long(begin, end) && (options & GRID_MOVING)
-                             ? grid_find_partner(by_partner, begin, end, partner)
-                             : grid_find(key, begin, end, grid_key_of(partner, image, options), options);
+                             ? grid_find_partner(by_partner, begin, end, wanted)
+                             : grid_find(key, begin, end, wanted, options);
         if (at < end)
             atomic_max(found + grid_slot(offset, key, of, at), ~i);
     }

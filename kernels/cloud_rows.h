@@ -7,6 +7,7 @@
 #include "lang.h"
 #include "layout.h"
 #include "resident.h"
+#include "vec.h"
 
 FN int grid_is_long(ulong begin, ulong end)
 {
@@ -38,16 +39,24 @@ FN ulong grid_key_of_time(real t)
     return (ulong)as_uint(t) << GRID_KEY_T_SHIFT;
 }
 
-/* The time of a key at rest, which has no other bits where b and its image may stand. */
+/* Whether b may have bits where those of t begin: t is 0 or infinity then, which have none there. */
+FN int grid_has_wide_partners(int options)
+{
+    return (options & (GRID_IMAGED | GRID_MOVING)) == GRID_IMAGED;
+}
+
 FN real grid_time_of(ulong key, int options)
 {
     const uint bits = (uint)(key >> GRID_KEY_T_SHIFT);
-    return as_float(options & GRID_IMAGED ? bits & R_INFINITY_BITS : bits);
+    return as_float(grid_has_wide_partners(options) ? bits & R_INFINITY_BITS : bits);
 }
 
 FN uint grid_partner_of(ulong key, int options)
 {
-    return (uint)(key >> (options & GRID_IMAGED ? GRID_KEY_IMAGED_B_SHIFT : GRID_KEY_B_SHIFT)) & 0x7fffffff;
+    const uint most = (options & GRID_IMAGED) == 0      ? 0x7fffffff
+                      : grid_has_wide_partners(options) ? GRID_IMAGED_SPHERES_MOST - 1
+                                                        : GRID_IMAGED_MOVING_MOST - 1;
+    return (uint)(key >> (options & GRID_IMAGED ? GRID_KEY_IMAGED_B_SHIFT : GRID_KEY_B_SHIFT)) & most;
 }
 
 FN uint grid_image_of(ulong key, int options)
@@ -73,5 +82,11 @@ FN uint grid_image_of_undecided(uint2 pair)
 FN int grid_step_of(uint image, int axis)
 {
     return (int)(axis == 0 ? image / 9 : axis == 1 ? image / 3 % 3 : image % 3) - 1;
+}
+
+/* By how much an image is shifted, in a box with these periods. */
+FN v3 grid_shift(uint image, real x, real y, real z)
+{
+    return v3_of((real)grid_step_of(image, 0) * x, (real)grid_step_of(image, 1) * y, (real)grid_step_of(image, 2) * z);
 }
 #endif

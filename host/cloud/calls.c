@@ -425,10 +425,10 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return status;
 }
 
-/* Whether a GPU can do the whole call, and arrays may stay there: of spheres in motion in an open box alone. */
+/* Whether a GPU may do the whole call, and arrays may stay there. */
 static int can_sort_on_device(const cloud_call *call)
 {
-    return call->order == NULL && !(call->cloud.is_moving && caromi_cloud_is_periodic(&call->cloud));
+    return call->order == NULL;
 }
 
 /* The device sorts the spheres itself, and the arrays stay where they are. */

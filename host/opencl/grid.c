@@ -327,13 +327,19 @@ static grid_job job_of(caromi_device *device, const caromi_cloud *cloud, const c
                       .placed = cloud->is_moving ? CAROMI_GRID_BALLS : CAROMI_GRID_SPHERES};
 }
 
+static uint64_t spheres_most(const caromi_cloud *cloud)
+{
+    return !caromi_cloud_is_periodic(cloud) ? GRID_SPHERES_MOST
+           : cloud->is_moving               ? GRID_IMAGED_MOVING_MOST
+                                            : GRID_IMAGED_SPHERES_MOST;
+}
+
 carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
                              int *answered, carom_stats *stats, carom_error *err)
 {
     grid_job job = job_of(device, cloud, result, stats);
     *answered = 0;
-    if (spheres_of(cloud) == 0 ||
-        spheres_of(cloud) > (caromi_cloud_is_periodic(cloud) ? GRID_IMAGED_SPHERES_MOST : GRID_SPHERES_MOST))
+    if (spheres_of(cloud) == 0 || spheres_of(cloud) > spheres_most(cloud))
         return CAROM_OK;
     const carom_status status = answer(&job, err);
     if (status != CAROM_OK) { /* commands may still run in the caller's arrays */

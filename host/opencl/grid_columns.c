@@ -236,7 +236,6 @@ static carom_status sort_by_partner(const grid_job *job, carom_error *err)
     for (uint64_t first = 0; has_long && first < stored; first += most) {
         caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_BY_PARTNER);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
-        caromi_set_int(&arguments, job->options);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BY_PARTNER);
         caromi_set_ulong(&arguments, first);
         CHECK(caromi_grid_launch(job, &arguments, stored - first < most ? stored - first : most, err));

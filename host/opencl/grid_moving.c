@@ -9,7 +9,7 @@
 
 enum {
     HITS_FIRST = 1 << 16,  /* hits that there is room for at first, or one for each sphere */
-    ON_HOST_MOST = 1 << 18 /* pairs that the host answers at a time: 18 MB */
+    ON_HOST_MOST = 1 << 18 /* pairs that the host answers at a time: 22 MB */
 };
 
 /* A slice of time. Its ends are binary32, so that a time is in one slice. */
@@ -58,6 +58,7 @@ static carom_status list_meeting(grid_job *job, const grid_slice *slice, carom_e
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MOTIONS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
+    caromi_grid_set_periods(job, &arguments);
     caromi_set_real(&arguments, slice->begin);
     caromi_set_real(&arguments, slice->end);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MEETING);
@@ -69,7 +70,7 @@ static carom_status list_meeting(grid_job *job, const grid_slice *slice, carom_e
                                         : caromi_fail_corrupt(job->device, "pairs that meet", 0, job->spheres, err);
 }
 
-/* Numbers of a pair that the host reads, in the order of carom_grid_gather_moving. The last one is not used. */
+/* Numbers of a pair that the host reads, in the order of carom_grid_gather_moving. The last one is B's image. */
 enum { EACH = 16 };
 static const int member_of[EACH - 1] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT,
                                         IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
@@ -89,6 +90,17 @@ static carom_status gather_pairs(const grid_job *job, cl_uint first, cl_uint cou
     return caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, inputs, (size_t)count * EACH * sizeof *inputs, err);
 }
 
+/* The shifts of pairs that the host has read. */
+static void find_shifts(const grid_job *job, const float *inputs, cl_uint count, float *shift)
+{
+    for (cl_uint i = 0; i < count; i++) {
+        const float number = inputs[(size_t)EACH * i + EACH - 1];
+        const int image = number >= 0 && number < CAROMI_IMAGES ? (int)number : CAROMI_IMAGE_OWN;
+        for (int k = 0; k < 3; k++)
+            shift[3 * (size_t)i + (size_t)k] = (float)caromi_image_step(image, k) * job->cloud->period[k];
+    }
+}
+
 /* Writes what the CPU has answered of pairs from `first` on. */
 static carom_status write_answers(const grid_job *job, uint32_t memory, cl_uint first, const void *data, cl_uint count,
                                   size_t size, carom_error *err)
@@ -97,23 +109,26 @@ static carom_status write_answers(const grid_job *job, uint32_t memory, cl_uint 
                            count * size, "decided pairs", err);
 }
 
-/* Answers pairs [first, first + count). `inputs`: memory for `most` pairs, and for their answers behind. */
+/* Answers pairs [first, first + count). `inputs`: memory for `most` pairs, and for their shifts and answers behind. */
 static carom_status solve_some(const grid_job *job, cl_uint first, cl_uint count, cl_uint most, float *inputs,
                                carom_error *err)
 {
     static const float none = 0;
-    float *t = inputs + (size_t)EACH * most;
+    float *shift = inputs + (size_t)EACH * most, *t = shift + 3 * (size_t)most;
     uint8_t *state = (uint8_t *)(t + most), *parts = state + most;
     caromi_pair_batch batch = {.kernel = CAROMI_PAIR_cloud_exact, .count = count};
     for (int k = 0; k < IN_CLOUD; k++)
         batch.in[k] = (caromi_in_column){.base = &none, .stride = 0};
     for (int k = 0; k < EACH - 1; k++)
         batch.in[member_of[k]] = (caromi_in_column){.base = inputs + k, .stride = EACH * sizeof *inputs};
+    for (int k = 0; k < 3; k++)
+        batch.in[IN_SHIFT_X + k] = (caromi_in_column){.base = shift + k, .stride = 3 * sizeof *shift};
     batch.out[OUT_CLOUD_T] = (caromi_out_column){t, sizeof *t};
     batch.out[OUT_CLOUD_STATE] = (caromi_out_column){state, 1};
     batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){parts, 1};
     CHECK(gather_pairs(job, first, count, inputs, err));
     const double start = caromi_now();
+    find_shifts(job, inputs, count, shift);
     const carom_status status = caromi_pairs_on_cpu(job->device->context, &batch, 0, count, job->stats, err);
     job->stats->host += caromi_now() - start;
     CHECK(status);
@@ -127,7 +142,7 @@ static carom_status solve_on_host(const grid_job *job, cl_uint count, carom_erro
 {
     const carom_context *context = job->device->context;
     const cl_uint most = count < ON_HOST_MOST ? count : ON_HOST_MOST;
-    float *inputs = caromi_alloc(context, most, (EACH + 1) * sizeof *inputs + 2);
+    float *inputs = caromi_alloc(context, most, (EACH + 3 + 1) * sizeof *inputs + 2);
     if (inputs == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u pairs that may meet", most);
     carom_status status = CAROM_OK;
@@ -150,6 +165,7 @@ static carom_status solve_meeting(const grid_job *job, carom_error *err)
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MOTIONS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MEETING);
+    caromi_grid_set_periods(job, &arguments);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PARTS);
@@ -316,9 +332,10 @@ static carom_status see_hits(const grid_job *job, uint32_t program, carom_error 
 carom_status caromi_grid_find_partners(const grid_job *job, caromi_arguments *arguments, carom_error *err)
 {
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_SOONEST, job->spheres, WORD, err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_PARTNER_STATES, job->spheres, 1, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_PARTNER_STATES, job->spheres, WORD, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_SOONEST, job->spheres, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTS, job->spheres, err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_PARTNER_STATES, job->spheres, err));
     CHECK(see_hits(job, CAROMI_PROGRAM_MOVING_SOONEST, err));
     CHECK(see_hits(job, CAROMI_PROGRAM_MOVING_LOWEST, err));
     CHECK(see_hits(job, CAROMI_PROGRAM_MOVING_STATE_OF, err));

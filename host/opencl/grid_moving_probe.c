@@ -16,12 +16,15 @@ enum { SPHERES = 300, RECORDS = SPHERES * SPHERES };
 typedef struct record {
     int32_t b;
     float t;
-    uint8_t state;
+    uint8_t state, image;
 } record;
 
 typedef struct moving_probe {
     float column[CLOUD_COLUMNS][SPHERES];
     uint32_t mask[SPHERES], group[SPHERES];
+    /* A sphere and an image of each, and what the solver says. */
+    float in[IN_CLOUD][SPHERES], pair_t[SPHERES];
+    uint8_t pair_state[SPHERES], parts[SPHERES];
     /* Expected: the rows of all spheres one after another, as a full list has them. */
     record expected[RECORDS];
     uint64_t begin[SPHERES + 1];
@@ -31,9 +34,11 @@ typedef struct moving_probe {
     int32_t a[RECORDS], b[RECORDS];
     float t[RECORDS];
     uint8_t state[RECORDS], hit[SPHERES];
+    int8_t shift[3 * RECORDS];
     uint32_t count[SPHERES];
     /* An earlier list, and the columns that follow from the pairs. */
     int32_t before_a[RECORDS], before_b[RECORDS];
+    int8_t before_shift[3 * RECORDS];
     int64_t previous[RECORDS], expected_previous[RECORDS];
     float depth[RECORDS], normal[3 * RECORDS];
 } moving_probe;
@@ -74,42 +79,75 @@ static int is_valid(const moving_probe *p, uint32_t i)
 static int compare(const void *one, const void *other)
 {
     const record *x = one, *y = other;
-    return x->t != y->t ? (x->t > y->t) - (x->t < y->t) : (x->b > y->b) - (x->b < y->b);
+    const int by_time = (x->t > y->t) - (x->t < y->t), by_b = (x->b > y->b) - (x->b < y->b);
+    return by_time != 0 ? by_time : by_b != 0 ? by_b : (x->image > y->image) - (x->image < y->image);
+}
+
+/* Sets the inputs of pairs of sphere a with an image of each other sphere. Of a pair the lower index is the first. */
+static void set_pairs(moving_probe *p, const caromi_cloud *cloud, uint32_t a, int image)
+{
+    static const int of_low[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
+    static const int of_high[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
+    for (uint32_t b = 0; b < SPHERES; b++) {
+        const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+        for (int k = 0; k < CLOUD_T_MAX; k++) {
+            p->in[of_low[k]][b] = p->column[k][low];
+            p->in[of_high[k]][b] = p->column[k][high];
+        }
+        for (int k = 0; k < 3; k++)
+            p->in[IN_SHIFT_X + k][b] = (float)((a < b ? 1 : -1) * caromi_image_step(image, k)) * cloud->period[k];
+        p->in[IN_MARGIN][b] = 0;
+        p->in[IN_LIMIT][b] = fminf(p->column[CLOUD_T_MAX][a], p->column[CLOUD_T_MAX][b]);
+    }
+}
+
+/* The hits of sphere a with an image of the others. */
+static carom_status expect_image(moving_probe *p, const caromi_cloud *cloud, uint32_t a, int image, uint64_t *found,
+                                 carom_error *err)
+{
+    carom_stats stats = {.size = sizeof stats};
+    caromi_pair_batch batch = {.kernel = cloud->exact ? CAROMI_PAIR_cloud_exact : CAROMI_PAIR_cloud, .count = SPHERES};
+    for (int k = 0; k < IN_CLOUD; k++)
+        batch.in[k] = (caromi_in_column){.base = p->in[k], .stride = sizeof *p->in[k]};
+    batch.out[OUT_CLOUD_T] = (caromi_out_column){p->pair_t, sizeof *p->pair_t};
+    batch.out[OUT_CLOUD_STATE] = (caromi_out_column){p->pair_state, 1};
+    batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){p->parts, 1};
+    set_pairs(p, cloud, a, image);
+    CHECK(caromi_pairs_on_cpu(cloud->context, &batch, 0, SPHERES, &stats, err));
+    for (uint32_t b = p->first_b; b < SPHERES; b++)
+        if (b != a && is_valid(p, b) && p->pair_state[b] != STATE_MISS && caromi_grid_probe_meets(cloud, a, b) &&
+            *found < RECORDS)
+            p->expected[(*found)++] =
+                (record){(int32_t)(b - p->first_b), p->pair_t[b], p->pair_state[b], (uint8_t)image};
+    return CAROM_OK;
 }
 
 /* The row of sphere a: all its hits, in order. */
-static carom_status expect_row(moving_probe *p, const caromi_cloud *cloud, uint32_t a, carom_stats *stats,
-                               carom_error *err)
+static carom_status expect_row(moving_probe *p, const caromi_cloud *cloud, uint32_t a, carom_error *err)
 {
-    static const float none = 0;
-    static const int of_low[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
-    static const int of_high[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
     uint64_t found = p->begin[a];
-    caromi_pair_batch batch = {.kernel = cloud->exact ? CAROMI_PAIR_cloud_exact : CAROMI_PAIR_cloud, .count = 1};
-    for (int k = 0; k < IN_CLOUD; k++)
-        batch.in[k] = (caromi_in_column){.base = &none, .stride = 0};
-    for (uint32_t b = p->first_b; is_valid(p, a) && b < SPHERES; b++) {
-        const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-        const float limit = fminf(p->column[CLOUD_T_MAX][a], p->column[CLOUD_T_MAX][b]);
-        float t;
-        uint8_t state, parts;
-        if (b == a || !is_valid(p, b) || !caromi_grid_probe_meets(cloud, a, b))
-            continue;
-        for (int k = 0; k < CLOUD_T_MAX; k++) {
-            batch.in[of_low[k]].base = &p->column[k][low];
-            batch.in[of_high[k]].base = &p->column[k][high];
-        }
-        batch.in[IN_LIMIT].base = &limit;
-        batch.out[OUT_CLOUD_T] = (caromi_out_column){&t, sizeof t};
-        batch.out[OUT_CLOUD_STATE] = (caromi_out_column){&state, 1};
-        batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){&parts, 1};
-        CHECK(caromi_pairs_on_cpu(cloud->context, &batch, 0, 1, stats, err));
-        if (state != STATE_MISS)
-            p->expected[found++] = (record){(int32_t)(b - p->first_b), t, state};
+    for (int image = 0; is_valid(p, a) && image < CAROMI_IMAGES; image++) {
+        int exists = 1;
+        for (int k = 0; k < 3; k++)
+            exists &= caromi_image_step(image, k) == 0 || cloud->period[k] > 0;
+        if (exists)
+            CHECK(expect_image(p, cloud, a, image, &found, err));
     }
     qsort(p->expected + p->begin[a], found - p->begin[a], sizeof *p->expected, compare);
     p->begin[a + 1] = found;
     return CAROM_OK;
+}
+
+/* The first partner of sphere a, in the lowest state of its images at that time. */
+static record best_of(const moving_probe *p, uint32_t a)
+{
+    const record *row = &p->expected[p->begin[a]], *end = &p->expected[p->begin[a + 1]];
+    record best = {-1, INFINITY, STATE_MISS, CAROMI_IMAGE_OWN};
+    if (row < end)
+        best = *row;
+    for (; row < end && row->t <= best.t && row->b == best.b; row++)
+        best.state = row->state < best.state ? row->state : best.state;
+    return best;
 }
 
 /* Whether list, counts and first partners differ from what is expected. */
@@ -118,13 +156,14 @@ static int differs(const moving_probe *p, uint64_t total, const int32_t *other, 
     int wrong = total != p->begin[p->asked] || memcmp(p->offset, p->begin, (p->asked + 1) * sizeof *p->begin) != 0;
     for (uint32_t a = 0; !wrong && a < p->asked; a++) {
         const uint64_t count = p->begin[a + 1] - p->begin[a];
-        const record *row = &p->expected[p->begin[a]], none = {-1, INFINITY, STATE_MISS};
-        const record best = count > 0 ? *row : none;
+        const record *row = &p->expected[p->begin[a]], best = best_of(p, a);
         const int valid = is_valid(p, a);
         for (uint64_t i = 0; i < count; i++) {
             const uint64_t at = p->begin[a] + i;
             wrong |= p->a[at] != (int32_t)a || p->b[at] != row[i].b || p->state[at] != row[i].state ||
                      memcmp(&p->t[at], &row[i].t, sizeof row[i].t) != 0;
+            for (int k = 0; k < 3; k++)
+                wrong |= p->shift[3 * at + (uint64_t)k] != caromi_image_step(row[i].image, k);
         }
         wrong |= p->count[a] != (valid ? count : GRID_INVALID) || other[a] != best.b ||
                  memcmp(&t[a], &best.t, sizeof best.t) != 0 || state[a] != (valid ? best.state : STATE_INVALID) ||
@@ -137,7 +176,8 @@ static int differs(const moving_probe *p, uint64_t total, const int32_t *other, 
 static carom_cloud_pairs_before make_before(moving_probe *p)
 {
     enum { MISSING = 5, TWICE = 3 };
-    carom_cloud_pairs_before before = {.size = sizeof before, .a = p->before_a, .b = p->before_b};
+    carom_cloud_pairs_before before = {
+        .size = sizeof before, .a = p->before_a, .b = p->before_b, .shift = p->before_shift};
     for (uint32_t a = 0; a < p->asked; a++)
         for (uint64_t i = p->begin[a]; i < p->begin[a + 1]; i++) {
             const uint64_t times = i % MISSING == 0 ? 0 : i % MISSING == TWICE ? 2 : 1;
@@ -145,13 +185,16 @@ static carom_cloud_pairs_before make_before(moving_probe *p)
             for (uint64_t k = 0; k < times && before.count < RECORDS; k++, before.count++) {
                 p->before_a[before.count] = (int32_t)a;
                 p->before_b[before.count] = p->expected[i].b;
+                for (int axis = 0; axis < 3; axis++)
+                    p->before_shift[3 * before.count + (uint64_t)axis] =
+                        (int8_t)caromi_image_step(p->expected[i].image, axis);
             }
         }
     return before;
 }
 
 /* Depth and normal of a record as the CPU has them. */
-static int has_numbers(const moving_probe *p, const carom_context *context, uint32_t a, uint64_t i)
+static int has_numbers(const moving_probe *p, const caromi_cloud *cloud, uint32_t a, uint64_t i)
 {
     static const int of_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
     static const int of_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
@@ -169,6 +212,8 @@ static int has_numbers(const moving_probe *p, const carom_context *context, uint
         (k > CLOUD_R ? pair.a : pair.at.a)[k > CLOUD_R ? k - CLOUD_VX : k] = p->column[k][a];
         (k > CLOUD_R ? pair.b : pair.at.b)[k > CLOUD_R ? k - CLOUD_VX : k] = p->column[k][b];
     }
+    for (int k = 0; k < 3; k++)
+        row[IN_SHIFT_X + k] = pair.at.shift[k] = (float)caromi_image_step(p->expected[i].image, k) * cloud->period[k];
     row[IN_AHEAD] = (float)is_ahead;
     for (int k = 0; k < IN_CLOUD; k++)
         in[k] = &row[k];
@@ -176,7 +221,7 @@ static int has_numbers(const moving_probe *p, const carom_context *context, uint
         out[k] = &found[k];
     caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->cloud_columns(in, out, 1);
     if (isnan(found[OUT_PAIR_DEPTH]) || isnan(found[OUT_PAIR_NORMAL]))
-        caromi_columns_decide_moving(context, &pair, 1, &decided);
+        caromi_columns_decide_moving(cloud->context, &pair, 1, &decided);
     if (is_ahead || p->expected[i].state == STATE_TOUCHING)
         found[OUT_PAIR_DEPTH] = 0;
     else if (isnan(found[OUT_PAIR_DEPTH]))
@@ -206,7 +251,7 @@ static carom_status probe_columns(caromi_device *device, moving_probe *p, const 
                           &stats, err));
     for (uint32_t a = 0; a < p->asked; a++)
         for (uint64_t i = p->begin[a]; i < p->begin[a + 1]; i++)
-            wrong |= p->previous[i] != p->expected_previous[i] || (has_fp64 && !has_numbers(p, cloud->context, a, i));
+            wrong |= p->previous[i] != p->expected_previous[i] || (has_fp64 && !has_numbers(p, cloud, a, i));
     if (!answered || wrong)
         return caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
                            "%s: columns of the pairs of a small cloud in motion differ from the CPU's",
@@ -229,10 +274,11 @@ static carom_status probe_mode(caromi_device *device, moving_probe *p, const car
                                         .b = p->b,
                                         .state = p->state,
                                         .t = p->t,
+                                        .shift = p->shift,
                                         .totals = &totals};
     const carom_cloud_partner_result first = {sizeof first, other, state, t};
     for (uint32_t a = 0; a < p->asked; a++)
-        CHECK(expect_row(p, cloud, a, &stats, err));
+        CHECK(expect_row(p, cloud, a, err));
     CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.list = &list, .full = !cloud->is_split}, &answered[0],
                           &stats, err));
     CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.partners = p->count}, &answered[1], &stats, err));
@@ -255,9 +301,12 @@ static carom_status run_probe(caromi_device *device, void *data, carom_error *er
         cloud.in[k] = (caromi_in_column){.base = p->column[k], .stride = sizeof(float)};
     CHECK(probe_mode(device, p, &cloud, err));
     cloud.exact = 1;
+    cloud.period[0] = 24;
+    cloud.period[2] = 40;
     cloud.mask = (caromi_in_column){.base = p->mask, .stride = sizeof *p->mask};
     cloud.group = (caromi_in_column){.base = p->group, .stride = sizeof *p->group};
     CHECK(probe_mode(device, p, &cloud, err));
+    cloud.exact = 0;
     cloud.is_split = 1; /* the first third against the others */
     cloud.end = cloud.split = p->asked = p->first_b = SPHERES / 3;
     return probe_mode(device, p, &cloud, err);

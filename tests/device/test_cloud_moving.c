@@ -51,7 +51,7 @@ static void test_families(void **state)
             cloud c = make_cloud(i, exact);
             if (i / CLOUD_FAMILIES % 3 == 1)
                 add_groups(&c, i);
-            if (c.desc.velocity.x != NULL && c.desc.period[0] == 0) {
+            if (c.desc.velocity.x != NULL) {
                 compare_ways(cpu, device, &c.desc, cloud_family(i));
                 asked++;
             }
@@ -82,10 +82,70 @@ static void test_shapes(void **state)
     cl_expect_none("shapes");
 }
 
+/* Boxes as wide as the cloud, wider, narrower than spheres and than their ways, so wide that sums overflow; along one
+ * axis or several. */
+static void test_periods(void **state)
+{
+    enum { FEW = 150 };
+    static const float periods[][3] = {{16, 16, 16},        {16, 0, 0},         {0, 16.5f, 1e-3f},  {3, 40, 0},
+                                       {0.25f, 0.5f, 1},    {3e38f, 16, 1e9f},  {32, 32, 1e6f},     {0, 0, 1e-40f},
+                                       {0, 0x1p-10f, 2e6f}, {0x1p-18f, 16, 16}, {0, 1000.5f, 15.8f}};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    for (size_t i = 0; i < test_effort(3 * MOVING_SHAPES); i++) {
+        const size_t shape = i % MOVING_SHAPES;
+        moving_many *m = moving_many_make(shape, FEW);
+        memcpy(m->desc.period, periods[(i + i / MOVING_SHAPES) % COUNT_OF(periods)], sizeof m->desc.period);
+        if (i % 5 == 2)
+            m->desc.mask = carom_uints_of(m->mask);
+        m->desc.batch.accuracy = i % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        m->desc.start = (carom_start)(i / 2 % 3);
+        for (size_t k = 0; k < 3 * FEW && shape == 0; k++) /* on the seam, and beside it */
+            m->center[k] = k % 4 ? m->center[k] : k % 8 ? 0 : m->desc.period[k % 3];
+        compare_ways(cpu, device, &m->desc, moving_shapes[shape].name);
+        free(m);
+    }
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("periods");
+}
+
+/* Twos in one place, whose images touch: the first partner's state is the lowest of all that have its time. */
+static void test_states(void **state)
+{
+    enum { FEW = 100 };
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    for (int exact = 0; exact < 2; exact++) {
+        moving_many *m = moving_many_make(3, FEW);
+        uint8_t states[FEW];
+        int32_t others[FEW];
+        const carom_cloud_partner_result first = {.size = sizeof first, .other = others, .state = states};
+        carom_error err = {0};
+        for (size_t i = 0; i < FEW; i++)
+            for (size_t k = 0; k < 3; k++) {
+                m->center[3 * i + k] = k == 0 ? 4.0f * (float)(i / 2) : 0;
+                m->velocity[3 * i + k] = (float)(i / 2 % 3);
+            }
+        m->desc.period[1] = 0.5f;
+        m->desc.batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        test_ok("first", carom_cloud_first(cpu, &m->desc, &first, NULL, &err), &err);
+        for (size_t i = 0; i < FEW; i++)
+            assert_true(others[i] == (int32_t)(i ^ 1) && states[i] == CAROM_TOUCHING);
+        compare_ways(cpu, device, &m->desc, "states");
+        free(m);
+    }
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("states");
+}
+
 /* ---- what the host answers, and faults --------------------------------------------------------------------------- */
 
-/* Windows without an end, periods, and more pairs near each other than the device keeps: the host sorts the spheres,
- * and the answers are the same. */
+/* Windows without an end, and more pairs near each other than the device keeps: the host sorts the spheres, and the
+ * answers are the same. */
 static void test_declined(void **state)
 {
     static const cl_patch crowded = {"atomic_inc(undecided->count)",
@@ -93,13 +153,13 @@ static void test_declined(void **state)
     (void)state;
     (void)test_need_device();
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
-    for (int way = 0; way < 3; way++) {
+    for (int way = 0; way < 4; way++) {
         moving_many *m = moving_many_make(0, 500);
-        if (way == 0)
+        if (way / 2)
+            m->desc.period[1] = 16.0f;
+        if (way % 2 == 0)
             m->desc.t_max = (carom_scalars){NULL, 0};
-        if (way == 1)
-            m->desc.period[1] = 20.0f;
-        if (way == 2)
+        else
             cl_text_patch = crowded;
         carom_context *device = test_device(1, 0);
         compare(cpu, device, &m->desc, MOVING_ROOM, "declined");
@@ -193,15 +253,33 @@ static const struct {
     {"decided normals in another order",
      {"real_bits(decided[i].y)", "real_bits(decided[i].z)"},
      CAROM_ERROR_NOT_BIT_EXACT},
-    {"the next partner", {"by_partner[at] >> 32 == b ?", "by_partner[at] >> 32 != b ?"}, CAROM_ERROR_NOT_BIT_EXACT},
-    {"partners in the wrong bits", {"options) << 32 | own", "options) << 31 | own"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"the next partner", {"by_partner[at] >> 32 == b;", "by_partner[at] >> 32 != b;"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"partners in the wrong bits", {"[own]) << 32 | own", "[own]) << 31 | own"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"partners of any image",
+     {"GRID_KEY_T_SHIFT) - 1)) >> GRID_KEY_B_SHIFT", "GRID_KEY_T_SHIFT) - 1)) >> GRID_KEY_IMAGED_B_SHIFT"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"bits of times in partners",
+     {"GRID_IMAGED_MOVING_MOST - 1", "GRID_IMAGED_SPHERES_MOST - 1"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"times as at rest",
+     {"(options & (GRID_IMAGED | GRID_MOVING)) == GRID_IMAGED", "(options & GRID_IMAGED) != 0"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"images that are not shifted",
+     {"in.shift = shift;", "in.shift = v3_of(R(0.0), R(0.0), R(0.0));"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"meetings without images",
+     {"grid_undecided_of(one, other, image)", "grid_undecided_of(one, other, GRID_IMAGE_OWN)"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"the host's pairs without images", {"(real)grid_image_of_undecided(of)", "R(13.0)"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"balls without the way", {"speed * (half_time + GRID_TIME_LEAST) +", ""}, CAROM_ERROR_NOT_BIT_EXACT},
     {"the wrong relative motion",
-     {"grid_between(motion[one], motion[other])", "grid_between(a, b)"},
+     {"cloud_offset(in), v3_sub(in.b_velocity, in.a_velocity)", "cloud_offset(in), cloud_offset(in)"},
      CAROM_ERROR_NOT_BIT_EXACT},
     {"no groups", {"options & CLOUD_GROUPED ? group[i] : own", "own"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"partners of both clouds together", {"~lowest[i] - first_b", "~lowest[i]"}, CAROM_ERROR_NOT_BIT_EXACT},
-    {"no limits", {"in.limit = grid_limit(va, vb);", "in.limit = v_infinity();"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"no limits",
+     {"in.limit = grid_limit(a_motion, b_motion);", "in.limit = v_infinity();"},
+     CAROM_ERROR_NOT_BIT_EXACT},
     {"a limit of one sphere",
      {"motion_a.w < motion_b.w ? motion_a.w : motion_b.w", "motion_a.w"},
      CAROM_ERROR_NOT_BIT_EXACT},
@@ -325,6 +403,7 @@ static void test_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_families),   cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_periods),    cmocka_unit_test(test_states),
                                        cmocka_unit_test(test_declined),   cmocka_unit_test(test_declined_soon),
                                        cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_chosen),     cmocka_unit_test(test_lost)};

@@ -78,17 +78,16 @@ typedef struct table_row {
     char brought[256];
 } table_row;
 
-/* Clouds that a GPU answers by itself: at rest, as those without options are, and in motion in an open box. */
+/* Clouds that a GPU answers by itself: at rest, as those without options are, and in motion. */
 static int is_by_gpu(call_choice choice)
 {
     const caromi_call_type *type = call_type(choice.number);
-    return type->stays && type->unit == CAROMI_UNIT_SPHERE && (choice.form == CALL_BARE || choice.form == CALL_MOVING);
+    return type->stays && type->unit == CAROMI_UNIT_SPHERE;
 }
 
 static int stays(call_choice choice)
 {
-    const caromi_call_type *type = call_type(choice.number);
-    return type->stays && (type->unit != CAROMI_UNIT_SPHERE || is_by_gpu(choice));
+    return call_type(choice.number)->stays;
 }
 
 /* Whether the host learns some numbers of the answer, although the arrays stay. */
@@ -103,7 +102,7 @@ static int learns_numbers(call_choice choice)
 static size_t numbers_most(call_choice choice)
 {
     enum { LIMITS = 16, SAMPLE = 1024, EACH = 32, SLICES = 512 };
-    return NUMBERS + (choice.form == CALL_MOVING ? LIMITS + SAMPLE * EACH + SLICES : 0);
+    return NUMBERS + (is_by_gpu(choice) && choice.form != CALL_BARE ? LIMITS + SAMPLE * EACH + SLICES : 0);
 }
 
 /* Of any hits the host learns after each round of bundles how many of them are left; here there is one round. */

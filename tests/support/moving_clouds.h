@@ -37,7 +37,7 @@ extern const moving_shape moving_shapes[MOVING_SHAPES];
 carom_status moving_list(carom_context *context, const carom_cloud_desc *d, size_t capacity, moving_answers *to,
                          carom_stats *stats, carom_error *err);
 /* Asks for these columns. The earlier list is the list itself, of which `known` pairs are stored, without its first
- * third; it may have the shifts too, which are 0. */
+ * third; it may have the shifts too. */
 void moving_columns(carom_context *context, const carom_cloud_desc *d, size_t capacity, size_t known,
                     moving_answers *to, carom_stats *stats);
 /* Asks for a list as the first function does, counts, first and any partners. */
