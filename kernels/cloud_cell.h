@@ -15,6 +15,12 @@ FN uint2 grid_filter(__global const uint *mask, __global const uint *group, uint
     return (uint2)(own, options & CLOUD_GROUPED ? group[i] : own);
 }
 
+/* Whether the masks and groups of two spheres allow a pair. */
+FN int grid_passes(uint2 one, uint2 other)
+{
+    return (one.y & other.x) != 0 && (other.y & one.x) != 0;
+}
+
 /* The bin of spheres that must be looked for within `width`. Without the sign, which only a wrong number in memory has:
  * it would lead outside the array. */
 FN uint grid_bin(real width)

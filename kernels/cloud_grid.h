@@ -59,7 +59,7 @@ typedef struct grid_limits {
 
 /* Numbers that the host reads: at most 64 bytes in a call. */
 typedef struct grid_totals {
-    unsigned int unfinished; /* searches that go on in the next round */
+    unsigned int unfinished; /* searches that go on in the next round; spheres without a limit of time */
     unsigned int undecided;  /* pairs for the solver */
     unsigned int faults;     /* not 0: a number read from memory would have led outside an array */
     unsigned int meeting;    /* pairs that may meet in a slice of time */

@@ -129,7 +129,7 @@ FN real grid_limit(float4 motion_a, float4 motion_b)
     return motion_a.w < motion_b.w ? motion_a.w : motion_b.w;
 }
 
-#if defined(KERNEL_grid_meet) || defined(KERNEL_grid_solve_moving)
+#if defined(KERNEL_grid_meet) || defined(KERNEL_grid_meet_all) || defined(KERNEL_grid_solve_moving)
 /* A pair of spheres, or of A and an image of B that is shifted. */
 FN cloud_in grid_pair_of(float4 a, float4 a_motion, float4 b, float4 b_motion, v3 shift)
 {
@@ -147,9 +147,23 @@ FN cloud_in grid_pair_of(float4 a, float4 a_motion, float4 b, float4 b_motion, v
 }
 #endif
 
+#if defined(KERNEL_grid_meet) || defined(KERNEL_grid_meet_all)
+/* Whether a pair may have its hit between two times. A pair that overlaps when a later slice begins has none in it.
+ * Spheres of one velocity are as far apart at all times, also without an end. */
+FN int grid_may_meet(cloud_in in, real begin, real end)
+{
+    const v3 v = v3_sub(in.b_velocity, in.a_velocity);
+    const real first = v_max(begin - GRID_TIME_LEAST, R(0.0));
+    const int at_rest = v.x == R(0.0) && v.y == R(0.0) && v.z == R(0.0);
+    const cloud_lanes_found found = cloud_meet(cloud_offset(in), v, in.radius_a + in.radius_b, first,
+                                               at_rest ? first : end + GRID_TIME_LEAST, R(0.0));
+    return found.some && !(found.certain && begin > R(0.0));
+}
+#endif
+
 #ifdef KERNEL_grid_meet
 /* Lists the pairs that may meet in the slice, among pairs of slots whose balls touch. They are listed by indices, the
- * lower one first, with the image. Pairs that overlap when a later slice begins have no hit in it. */
+ * lower one first, with the image. */
 __kernel void carom_grid_meet(__global const float4 *sphere, __global const float4 *motion, __global const uint *index,
                               __global const uint2 *pair, real period_x, real period_y, real period_z, real begin,
                               real end, __global uint2 *meeting, volatile __global grid_totals *totals, uint spheres,
@@ -166,16 +180,75 @@ __kernel void carom_grid_meet(__global const float4 *sphere, __global const floa
         const uint image = grid_image_of_undecided(pair[i]);
         const cloud_in in = grid_pair_of(sphere[one], motion[one], sphere[other], motion[other],
                                          grid_shift(image, period_x, period_y, period_z));
-        const cloud_lanes_found found =
-            cloud_meet(cloud_offset(in), v3_sub(in.b_velocity, in.a_velocity), in.radius_a + in.radius_b,
-                       v_max(begin - GRID_TIME_LEAST, R(0.0)), end + GRID_TIME_LEAST, R(0.0));
-        if (!found.some || (found.certain && begin > R(0.0)))
+        if (!grid_may_meet(in, begin, end))
             continue;
         const uint at = atomic_inc(&totals->meeting);
         if (at < pairs)
             meeting[at] = grid_undecided_of(one, other, image);
     }
     (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_list_endless
+/* Lists the spheres that are in the slice from `begin` on, which has no end. No pair may meet in it yet. */
+__kernel void carom_grid_list_endless(__global const float4 *sphere, __global const float4 *motion, real begin,
+                                      __global uint *list, volatile __global grid_totals *totals, uint spheres,
+                                      uint items)
+{
+    if (get_global_id(0) == 0)
+        totals->meeting = 0;
+    GRID_FOR_EACH(i, spheres)
+    {
+        if (sphere[i].w < R(0.0) || motion[i].w < begin)
+            continue;
+        const uint at = atomic_inc(&totals->unfinished);
+        if (at < spheres)
+            list[at] = i;
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_meet_all
+/* Whether the images of a number exist, in a box with these periods. */
+FN int grid_exists(uint image, real x, real y, real z)
+{
+    return (grid_step_of(image, 0) == 0 || x > R(0.0)) && (grid_step_of(image, 1) == 0 || y > R(0.0)) &&
+           (grid_step_of(image, 2) == 0 || z > R(0.0));
+}
+
+/* Lists the pairs of listed spheres that may meet from `begin` on. A work-item has a sphere of the list, from number
+ * `first` on, and those behind it in one of `tiles` tiles, of `each` spheres. */
+__kernel void carom_grid_meet_all(__global const float4 *sphere, __global const float4 *motion,
+                                  __global const uint2 *filter, __global const uint *list, int options, uint split,
+                                  real period_x, real period_y, real period_z, real begin, __global uint2 *meeting,
+                                  uint capacity, volatile __global grid_totals *totals, uint spheres, uint count,
+                                  uint each, uint tiles, uint first, uint items)
+{
+    if (get_global_id(0) >= items || atomic_or(&totals->meeting, 0u) > GRID_UNDECIDED_OF(spheres))
+        return;
+    const uint row = first + (uint)get_global_id(0) / tiles, tile = (uint)get_global_id(0) % tiles;
+    const uint end = min(tile * each + each, count), own = min(list[min(row, count - 1)], spheres - 1);
+    LANG_ROLLED
+    for (uint k = max(tile * each, row + 1); k < end; k++) {
+        const uint one = min(own, min(list[k], spheres - 1)), other = max(own, min(list[k], spheres - 1));
+        if ((split != GRID_ONE_CLOUD && (one < split) == (other < split)) || one == other ||
+            ((options & CLOUD_MASKED) && !grid_passes(filter[one], filter[other])))
+            continue;
+        LANG_ROLLED
+        for (uint image = 0; image < GRID_IMAGES; image++) {
+            if (!grid_exists(image, period_x, period_y, period_z))
+                continue;
+            const cloud_in in = grid_pair_of(sphere[one], motion[one], sphere[other], motion[other],
+                                             grid_shift(image, period_x, period_y, period_z));
+            if (!grid_may_meet(in, begin, v_infinity()))
+                continue;
+            const uint at = atomic_inc(&totals->meeting);
+            if (at < capacity)
+                meeting[at] = grid_undecided_of(one, other, image);
+        }
+    }
 }
 #endif
 

@@ -113,12 +113,6 @@ FN v3 grid_offset(const grid_search *search, float4 other)
 #endif
 }
 
-/* Whether the masks and groups of two spheres allow a pair. */
-FN int grid_passes(uint2 one, uint2 other)
-{
-    return cloud_common(v_i((int)one.y), v_i((int)other.x)) && cloud_common(v_i((int)other.y), v_i((int)one.x));
-}
-
 FN void grid_compare(const grid_cloud *grid, const grid_search *search, const grid_rows *rows,
                      const grid_undecided *undecided, uint slot)
 {

@@ -105,10 +105,14 @@ carom_status caromi_grid_sort_spheres(grid_job *job, carom_error *err);
 carom_status caromi_grid_draw(const grid_job *job, caromi_cloud_drawn *drawn, carom_error *err);
 /* grid_moving.c: the hits of a cloud in motion, as if they were its undecided pairs, solved. */
 carom_status caromi_grid_find_hits(grid_job *job, carom_error *err);
+/* grid_endless.c: lists the pairs that may meet from `begin` on; totals.meeting is their number. */
+carom_status caromi_grid_meet_endless(grid_job *job, float begin, carom_error *err);
 /* The first partners among these. The arguments are of the kernel that writes them, and lack the outputs. */
 carom_status caromi_grid_find_partners(const grid_job *job, caromi_arguments *arguments, carom_error *err);
 /* grid_pairs.c */
 carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err);
+/* Reserves memory for the rows of all spheres, without pairs. */
+carom_status caromi_grid_reserve_rows(const grid_job *job, carom_error *err);
 carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err);
 /* Adds undecided pairs that are hits to the rows, by the program that counts or the one that stores. */
 carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, carom_error *err);

@@ -237,18 +237,23 @@ static carom_status append_hits(grid_job *job, const grid_slice *slice, carom_er
                                               : caromi_fail_corrupt(job->device, "hits", 0, job->spheres, err);
 }
 
-/* The hits of one slice. */
-static carom_status find_in_slice(grid_job *job, const grid_slice *slice, carom_error *err)
+/* The pairs that may meet in a slice with an end, by cells. */
+static carom_status meet_in_slice(grid_job *job, const grid_slice *slice, carom_error *err)
 {
     CHECK(bound_paths(job, slice, err));
+    job->totals.meeting = 0;
     CHECK(caromi_grid_sort_spheres(job, err));
     if (job->is_declined)
         return CAROM_OK;
     CHECK(caromi_grid_count_pairs(job, err));
-    if (job->is_declined || job->totals.undecided == 0)
-        return CAROM_OK;
-    CHECK(list_meeting(job, slice, err));
-    if (job->totals.meeting == 0)
+    return job->is_declined || job->totals.undecided == 0 ? CAROM_OK : list_meeting(job, slice, err);
+}
+
+/* The hits of one slice. */
+static carom_status find_in_slice(grid_job *job, const grid_slice *slice, carom_error *err)
+{
+    CHECK(isinf(slice->end) ? caromi_grid_meet_endless(job, slice->begin, err) : meet_in_slice(job, slice, err));
+    if (job->is_declined || job->totals.meeting == 0)
         return CAROM_OK;
     CHECK(solve_meeting(job, err));
     CHECK(extend_hits(job, job->totals.meeting, err));
@@ -269,14 +274,8 @@ static carom_status offer_hits(grid_job *job, carom_error *err)
     caromi_grid_set_memory(job, &offer, CAROMI_GRID_INDICES);
     caromi_grid_set_memory(job, &offer, CAROMI_GRID_TOTALS);
     CHECK(caromi_grid_launch_each(job, &offer, job->spheres, err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTS, job->spheres, WORD, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTS, job->spheres, err));
     return caromi_grid_add_undecided(job, CAROMI_PROGRAM_GRID_COUNT_UNDECIDED, err);
-}
-
-static int lacks_limits(const caromi_cloud *cloud)
-{
-    return cloud->count > 0 && cloud->in[CLOUD_T_MAX].base == NULL;
 }
 
 /* Chooses the slices by what kernels draw from the spheres. A limit that is not a number cannot be there. */
@@ -290,21 +289,15 @@ static carom_status cut_window(const grid_job *job, caromi_cloud_slices *slices,
     return CAROM_OK;
 }
 
-/* A window without an end is left to the host: in its last slice every sphere that moves may meet every other. */
 carom_status caromi_grid_find_hits(grid_job *job, carom_error *err)
 {
     caromi_cloud_slices slices;
     CHECK(caromi_grid_check_before(job, err));
     if (job->is_declined)
         return CAROM_OK;
-    job->is_declined = lacks_limits(job->cloud) && (job->cloud->second == NULL || lacks_limits(job->cloud->second));
-    if (job->is_declined)
-        return CAROM_OK;
     CHECK(caromi_grid_read_spheres(job, err));
     CHECK(cut_window(job, &slices, err));
-    job->is_declined = !slices.has_end;
-    if (job->is_declined)
-        return CAROM_OK;
+    CHECK(caromi_grid_reserve_rows(job, err));
     CHECK(extend_hits(job, 1, err));
     for (uint32_t number = 0; number < slices.count && !job->is_declined; number++) {
         const grid_slice slice = slice_of(&slices, number);

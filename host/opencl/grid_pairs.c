@@ -102,16 +102,21 @@ static carom_status count_once(grid_job *job, carom_error *err)
         job, caromi_grid_finds_best(job->result) ? CAROMI_PROGRAM_GRID_BEST : CAROMI_PROGRAM_GRID_COUNT, err);
 }
 
+carom_status caromi_grid_reserve_rows(const grid_job *job, carom_error *err)
+{
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTS, job->spheres, WORD, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_OFFSETS, job->spheres, sizeof(cl_ulong), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, 1, sizeof(cl_ulong), err));
+    return caromi_grid_reserve(job, CAROMI_GRID_OF, 1, WORD, err);
+}
+
 /* Once more if there was no room for all undecided pairs. Lattices have up to some ten for each sphere. Clouds with
  * many more are left to the host, which has them solved batch by batch. */
 carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
 {
     const cl_uint capacity = job->spheres / 4 > UNDECIDED_FIRST ? job->spheres / 4 : UNDECIDED_FIRST;
     job->capacity = job->capacity > capacity ? job->capacity : capacity; /* of the slice before */
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTS, job->spheres, WORD, err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_OFFSETS, job->spheres, sizeof(cl_ulong), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, 1, sizeof(cl_ulong), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_OF, 1, WORD, err));
+    CHECK(caromi_grid_reserve_rows(job, err));
     CHECK(count_once(job, err));
     job->is_declined = job->totals.undecided > GRID_UNDECIDED_OF(job->spheres);
     if (job->totals.undecided <= job->capacity || job->is_declined)

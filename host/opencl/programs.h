@@ -73,6 +73,8 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(MOVING_DRAW,                 grid_draw,                cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_BOUND,                grid_bound,               cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_MEET,                 grid_meet,                cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_LIST_ENDLESS,         grid_list_endless,        cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_MEET_ALL,             grid_meet_all,            cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_SOLVE,                grid_solve_moving,        cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_GATHER,               grid_gather_moving,       cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_HITS,                 grid_hits,                cloud_moving,       CAROMI_NO_STACK, "") \

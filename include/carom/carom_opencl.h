@@ -18,11 +18,10 @@
 ///
 /// Arrays of pairs, first hits, closest points and any-hit queries stay on the device, and on a GPU
 /// those of lists of hits and overlaps, of clouds, and the vertices of a refit; if it has binary64,
-/// also those of contacts and their matches, distances and clearance. Arrays of other calls (clouds
-/// in motion without an end of time, drop maps) cross: before such a call its inputs are brought to
-/// the host, and what it has written goes back after it: of a list the stored records, whatever its
-/// capacity. `stats.brought` and `stats.returned` count the bytes, and docs/devices.md ("Buffers")
-/// has them for each call.
+/// also those of contacts and their matches, distances and clearance. Arrays of other calls (drop
+/// maps) cross: before such a call its inputs are brought to the host, and what it has written goes
+/// back after it: of a list the stored records, whatever its capacity. `stats.brought` and
+/// `stats.returned` count the bytes, and docs/devices.md ("Buffers") has them for each call.
 ///
 /// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
 /// would: it begins when the commands that the queue has had before have ended, and with a job

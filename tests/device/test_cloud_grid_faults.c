@@ -24,7 +24,7 @@ static const struct {
      CAROM_ERROR_NOT_BIT_EXACT},
     {"no masks", {"!grid_passes(grid->filter[slot], search->filter)", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"no groups", {"options & CLOUD_GROUPED ? group[i] : own", "own"}, CAROM_ERROR_NOT_BIT_EXACT},
-    {"groups one way", {"&& cloud_common(v_i((int)other.y), v_i((int)one.x))", ""}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"groups one way", {"&& (other.y & one.x) != 0", ""}, CAROM_ERROR_NOT_BIT_EXACT},
     {"the order", {"key[k] < mine", "key[k] > mine"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"long rows", {"if (one > other) {", "if (one > other + 64) {"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"not the best partner", {"rows->count + a, ~b", "rows->count + a, b + 1"}, CAROM_ERROR_NOT_BIT_EXACT},

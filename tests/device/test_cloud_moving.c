@@ -142,25 +142,57 @@ static void test_states(void **state)
     cl_expect_none("states");
 }
 
+/* Spheres without a limit: all of them, half of them, two, one; with and without a period. */
+static void test_endless(void **state)
+{
+    enum { FEW = 400 };
+    static const size_t step[] = {1, 2, FEW / 2, FEW};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    for (size_t i = 0; i < test_effort(4 * MOVING_SHAPES); i++) {
+        const size_t shape = i % MOVING_SHAPES, way = (i + i / MOVING_SHAPES) % COUNT_OF(step);
+        moving_many *m = moving_many_make(shape, FEW);
+        for (size_t k = 0; k < FEW; k += step[way])
+            m->t_max[k] = INFINITY;
+        for (size_t k = 0; k < 3 * FEW && i % 3 == 1; k++) /* some rest */
+            m->velocity[k] = k % 9 < 6 ? 0 : m->velocity[k];
+        if (way == 0 && i % 2)
+            m->desc.t_max = (carom_scalars){NULL, 0};
+        if (i % 4 == 2)
+            m->desc.period[0] = m->desc.period[2] = 16;
+        if (i % 5 == 2)
+            m->desc.mask = carom_uints_of(m->mask);
+        m->desc.batch.accuracy = i / 2 % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        m->desc.start = (carom_start)(i / 2 % 3);
+        compare_ways(cpu, device, &m->desc, moving_shapes[shape].name);
+        free(m);
+    }
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("endless");
+}
+
 /* ---- what the host answers, and faults --------------------------------------------------------------------------- */
 
-/* Windows without an end, and more pairs near each other than the device keeps: the host sorts the spheres, and the
- * answers are the same. */
+/* More pairs near each other than the device keeps, in a slice with cells and in one without an end: the host sorts the
+ * spheres, and the answers are the same. */
 static void test_declined(void **state)
 {
-    static const cl_patch crowded = {"atomic_inc(undecided->count)",
-                                     "atomic_add(undecided->count, rows->end > 499 ? 1u << 20 : 1u)"};
+    static const cl_patch crowded[] = {
+        {"atomic_inc(undecided->count)", "atomic_add(undecided->count, rows->end > 499 ? 1u << 20 : 1u)"},
+        {"const uint at = atomic_inc(&totals->meeting);",
+         "const uint at = atomic_add(&totals->meeting, spheres > 499 ? 1u << 20 : 1u);"}};
     (void)state;
     (void)test_need_device();
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
     for (int way = 0; way < 4; way++) {
         moving_many *m = moving_many_make(0, 500);
+        cl_text_patch = crowded[way % 2];
+        if (way % 2)
+            m->desc.t_max = (carom_scalars){NULL, 0};
         if (way / 2)
             m->desc.period[1] = 16.0f;
-        if (way % 2 == 0)
-            m->desc.t_max = (carom_scalars){NULL, 0};
-        else
-            cl_text_patch = crowded;
         carom_context *device = test_device(1, 0);
         compare(cpu, device, &m->desc, MOVING_ROOM, "declined");
         carom_context_destroy(device);
@@ -267,13 +299,23 @@ static const struct {
     {"images that are not shifted",
      {"in.shift = shift;", "in.shift = v3_of(R(0.0), R(0.0), R(0.0));"},
      CAROM_ERROR_NOT_BIT_EXACT},
+    {"not all spheres without a limit",
+     {"min(tile * each + each, count)", "min(tile * each + each, count / 2)"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"images along an axis without a period",
+     {"(grid_step_of(image, 1) == 0 || y > R(0.0))", "1"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"pairs without a limit of one cloud",
+     {"(one < split) == (other < split)", "one > other"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"pairs without a limit of any mask", {"!grid_passes(filter[one], filter[other])", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"meetings without images",
      {"grid_undecided_of(one, other, image)", "grid_undecided_of(one, other, GRID_IMAGE_OWN)"},
      CAROM_ERROR_NOT_BIT_EXACT},
     {"the host's pairs without images", {"(real)grid_image_of_undecided(of)", "R(13.0)"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"balls without the way", {"speed * (half_time + GRID_TIME_LEAST) +", ""}, CAROM_ERROR_NOT_BIT_EXACT},
     {"the wrong relative motion",
-     {"cloud_offset(in), v3_sub(in.b_velocity, in.a_velocity)", "cloud_offset(in), cloud_offset(in)"},
+     {"const v3 v = v3_sub(in.b_velocity, in.a_velocity);", "const v3 v = cloud_offset(in);"},
      CAROM_ERROR_NOT_BIT_EXACT},
     {"no groups", {"options & CLOUD_GROUPED ? group[i] : own", "own"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"partners of both clouds together", {"~lowest[i] - first_b", "~lowest[i]"}, CAROM_ERROR_NOT_BIT_EXACT},
@@ -402,10 +444,10 @@ static void test_lost(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families),   cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_periods),    cmocka_unit_test(test_states),
-                                       cmocka_unit_test(test_declined),   cmocka_unit_test(test_declined_soon),
-                                       cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_chosen),     cmocka_unit_test(test_lost)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_families),      cmocka_unit_test(test_shapes),     cmocka_unit_test(test_periods),
+        cmocka_unit_test(test_states),        cmocka_unit_test(test_endless),    cmocka_unit_test(test_declined),
+        cmocka_unit_test(test_declined_soon), cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_chosen),        cmocka_unit_test(test_lost)};
     return cmocka_run_group_tests_name("cloud_moving", tests, NULL, NULL);
 }
