@@ -315,6 +315,8 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
     }
     CHECK(caromi_narrow_phase_begin(scan, &job.narrow, err));
     caromi_cloud_watch_begin(scan->cloud->watch, job.tasks);
+    if (scan->cloud->device == NULL) /* other threads may do all tasks before this one begins its first */
+        caromi_cloud_watch_look(scan->cloud->watch);
     caromi_parallel(pool, job.tasks, run_task, &job);
     caromi_narrow_phase_end(&job.narrow, stats);
     return caromi_cloud_watch_status(scan->cloud->watch, err);
