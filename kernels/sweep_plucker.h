@@ -18,19 +18,34 @@
 
 /* ---- pair -------------------------------------------------------------------------------------------------------- */
 
+/* A number E or Y of a feature, and its root. */
+typedef struct plucker_square {
+    bounded square, root;
+} plucker_square;
+
+FN plucker_square plucker_square_of(bounded square)
+{
+    plucker_square r;
+    r.square = square;
+    r.root = bounded_sqrt(square);
+    return r;
+}
+
 /* The letters of motion.h. */
 typedef struct plucker_pair {
     wf unit;        /* relative error of a rounding in polynomials; 0 where they are exact */
     wf normal_unit; /* the same for products of edges */
     bounded radius2, speed2;
     bounded3 v, d[3], e[3], q[3], a[3], n;
-    bounded edge2[3], edge[3]; /* E and its root */
+    plucker_square edge[3]; /* E */
     bounded v_dot_e[3], plucker[3], a_dot_n[3];
     bounded normal_speed;   /* n.v */
     wf time_unit;           /* from times of `v` to the caller's */
     wf fine_size;           /* largest distance from a corner, plus the radius */
     wf length, edge_length; /* the largest of all lengths, and of the edges */
     wm valid;               /* numbers are finite, radius is not negative, and there is motion */
+    wm is_lattice;          /* lengths are multiples of 2^-7 of the largest, too */
+    int tries_ties;         /* whether ties of such pairs are looked for */
 } plucker_pair;
 
 /* Whether a binary32 number is a multiple of half a unit in the last place of `grain`. */
@@ -85,6 +100,8 @@ FN void plucker_differences(plucker_in in, plucker_pair *pair)
     const wm is_coarse = w_and(plucker_lengths_are(in, grain_of(size, W(0x1p-9))),
                                w_and(w3_is_multiple(in.velocity, speed_grain), w3_is_multiple(in.w, speed_grain)));
     pair->unit = w_sel(is_coarse, zero, BOUNDED_EPS);
+    pair->is_lattice = w_and(is_coarse, plucker_lengths_are(in, grain_of(size, W(0x1p-7))));
+    pair->tries_ties = 0;
     pair->normal_unit = w_sel(plucker_corners_are(in, grain_of(across, W(0x1p-26))), zero, BOUNDED_EPS);
     pair->length = size;
     pair->edge_length = across;
@@ -113,8 +130,7 @@ FN void plucker_pair_of(plucker_in in, plucker_pair *pair)
     for (int k = 0; k < 3; k++) {
         pair->q[k] = bounded3_cross(pair->d[k], pair->v, unit);
         pair->a[k] = bounded3_cross(pair->e[k], pair->v, unit);
-        pair->edge2[k] = bounded3_square(pair->e[k], pair->normal_unit);
-        pair->edge[k] = bounded_sqrt(pair->edge2[k]);
+        pair->edge[k] = plucker_square_of(bounded3_square(pair->e[k], pair->normal_unit));
         pair->v_dot_e[k] = bounded3_dot(pair->v, pair->e[k], unit);
         pair->plucker[k] = bounded3_dot(pair->e[k], pair->q[k], unit);
         pair->a_dot_n[k] = bounded3_dot(pair->a[k], pair->n, unit);
@@ -127,39 +143,66 @@ FN void plucker_pair_of(plucker_in in, plucker_pair *pair)
 typedef struct plucker_contact {
     bounded a, b, k, root; /* of the feature that holds it: the time is (-b -+ root) / a */
     wf feature;
-    wm found, clear; /* a feature certainly holds it; all earlier ones certainly do not */
+    wm found, clear; /* a feature certainly holds it with Y > 0; all earlier ones certainly do not */
 } plucker_contact;
 
-enum { PLUCKER_FIRST, PLUCKER_LAST, PLUCKER_CONTACTS };
+/* The single root of a corner or an edge, at time -b / a, where Y is known to be 0. */
+typedef struct plucker_tangency {
+    bounded a, b;
+    wm in, out; /* it is in the feature's region; it is not, or Y is not 0 */
+} plucker_tangency;
 
-/* Which of a feature's two roots are in its region, and which are not. */
+enum { PLUCKER_FIRST, PLUCKER_LAST, PLUCKER_CONTACTS };
+enum { PLUCKER_TANGENCIES = 6 }; /* corners and edges */
+
+/* Which of a feature's two roots are in its region, and which are not. Of a tangency both are the same. */
 typedef struct plucker_region {
     wm in[PLUCKER_CONTACTS], out[PLUCKER_CONTACTS];
+    wm is_tangent;
 } plucker_region;
 
-/* One more condition: wanted (x -+ z) >= 0, for the first root and the last. */
-FN void plucker_condition(bounded x, bounded z, int wanted, plucker_region *region)
+/* Where p sqrt(E) = s sqrt(Y), and where p sqrt(E) = -s sqrt(Y): the squares are exact in two numbers. */
+FN void plucker_ties(bounded p, bounded e, bounded s, bounded y, wm is_lattice, wm *ties)
 {
-    const wf error = x.error + z.error + (w_abs(x.value) + w_abs(z.value)) * BOUNDED_EPS,
-             first = (x.value - z.value) * (wide_real)wanted, last = (x.value + z.value) * (wide_real)wanted;
-    region->in[PLUCKER_FIRST] = w_and(region->in[PLUCKER_FIRST], w_le(error, first));
-    region->in[PLUCKER_LAST] = w_and(region->in[PLUCKER_LAST], w_le(error, last));
-    region->out[PLUCKER_FIRST] = w_or(region->out[PLUCKER_FIRST], w_lt(first, -error));
-    region->out[PLUCKER_LAST] = w_or(region->out[PLUCKER_LAST], w_lt(last, -error));
+    const wf zero = w_f(W(0.0)), sign = p.value * s.value;
+    const wide2 left = wide2_mul(wide2_product(p.value, p.value), wide2_of(e.value, zero)),
+                right = wide2_mul(wide2_product(s.value, s.value), wide2_of(y.value, zero)),
+                difference = wide2_sub(left, right);
+    const wm is_tie = w_and(is_lattice, w_and(w_eq(difference.hi, zero), w_eq(difference.lo, zero)));
+    ties[PLUCKER_FIRST] = w_and(is_tie, w_le(zero, sign));
+    ties[PLUCKER_LAST] = w_and(is_tie, w_le(sign, zero));
 }
 
-/* The condition wanted (p sqrt(E) -+ s sqrt(Y)) >= 0. */
-FN void plucker_surd(bounded p, bounded root_e, bounded s, bounded root_y, int wanted, plucker_region *region)
+/* One more condition: wanted (p sqrt(E) -+ s sqrt(Y)) >= 0, for the first root and the last. */
+FN void plucker_surd(const plucker_pair *pair, bounded p, const plucker_square *e, bounded s, const plucker_square *y,
+                     int wanted, plucker_region *region)
 {
     const wf rounding = BOUNDED_EPS;
-    plucker_condition(bounded_mul(p, root_e, rounding), bounded_mul(s, root_y, rounding), wanted, region);
+    const bounded x = bounded_mul(p, e->root, rounding), z = bounded_mul(s, y->root, rounding);
+    const wf error = x.error + z.error + (w_abs(x.value) + w_abs(z.value)) * rounding;
+    const wf excess[] = {(x.value - z.value) * (wide_real)wanted, (x.value + z.value) * (wide_real)wanted};
+    wm ties[PLUCKER_CONTACTS];
+    if (pair->tries_ties)
+        plucker_ties(p, e->square, s, y->square, pair->is_lattice, ties);
+    LANG_UNROLL
+    for (int i = 0; i < PLUCKER_CONTACTS; i++) {
+        wm in = w_le(error, excess[i]), out = w_lt(excess[i], -error);
+        if (pair->tries_ties) {
+            in = w_or(in, ties[i]);
+            out = w_and(out, w_not(ties[i]));
+        }
+        region->in[i] = w_and(region->in[i], in);
+        region->out[i] = w_or(region->out[i], out);
+    }
 }
 
-/* A region without conditions of roots that exist if Y > 0. */
+/* A region without conditions of roots that exist if Y >= 0. */
 FN plucker_region plucker_region_of(bounded y)
 {
+    const wf zero = w_f(W(0.0));
     plucker_region region;
-    region.in[PLUCKER_FIRST] = region.in[PLUCKER_LAST] = w_lt(y.error * W(4.0), y.value);
+    region.is_tangent = w_and(w_eq(y.value, zero), w_eq(y.error, zero));
+    region.in[PLUCKER_FIRST] = region.in[PLUCKER_LAST] = w_or(w_lt(y.error * W(4.0), y.value), region.is_tangent);
     region.out[PLUCKER_FIRST] = region.out[PLUCKER_LAST] = w_lt(y.value, -y.error);
     return region;
 }
@@ -171,40 +214,54 @@ FN void plucker_keep(const plucker_region *region, bounded a, bounded b, bounded
     LANG_UNROLL
     for (int i = 0; i < PLUCKER_CONTACTS; i++) {
         plucker_contact *contact = &contacts[i];
-        const wm held = w_and(region->in[i], w_not(contact->found));
+        const wm held = w_and(w_and(region->in[i], w_not(region->is_tangent)), w_not(contact->found));
         contact->a = bounded_sel(held, a, contact->a);
         contact->b = bounded_sel(held, b, contact->b);
         contact->k = bounded_sel(held, k, contact->k);
         contact->root = bounded_sel(held, root, contact->root);
         contact->feature = w_sel(held, w_f((wide_real)feature), contact->feature);
         contact->found = w_or(contact->found, held);
-        contact->clear = w_and(contact->clear, w_or(contact->found, region->out[i]));
+        contact->clear = w_and(contact->clear, w_or(w_or(contact->found, region->out[i]), region->is_tangent));
     }
 }
 
-FN void plucker_corner(const plucker_pair *pair, int corner, plucker_contact *contacts)
+FN plucker_tangency plucker_tangency_of(const plucker_region *region, bounded a, bounded b)
+{
+    plucker_tangency root;
+    root.a = a;
+    root.b = b;
+    root.in = w_and(region->in[PLUCKER_FIRST], region->is_tangent);
+    root.out = w_or(region->out[PLUCKER_FIRST], w_not(region->is_tangent));
+    return root;
+}
+
+FN plucker_tangency plucker_corner(const plucker_pair *pair, int corner, plucker_contact *contacts)
 {
     const wf unit = pair->unit;
     const int before = (corner + 2) % 3;
     const bounded3 *q = &pair->q[corner];
     const bounded y = bounded_sub(bounded_mul(pair->radius2, pair->speed2, unit), bounded3_square(*q, unit), unit);
-    const bounded root_y = bounded_sqrt(y), one = bounded_of(w_f(W(1.0)), w_f(W(0.0)));
+    const bounded one = bounded_of(w_f(W(1.0)), w_f(W(0.0)));
+    const plucker_square root_y = plucker_square_of(y), unity = {one, one};
     plucker_region region = plucker_region_of(y);
-    plucker_surd(bounded3_dot(pair->a[corner], *q, unit), one, pair->v_dot_e[corner], root_y, -1, &region);
-    plucker_surd(bounded3_dot(pair->a[before], *q, unit), one, pair->v_dot_e[before], root_y, 1, &region);
-    plucker_keep(&region, pair->speed2, bounded3_dot(pair->v, pair->d[corner], unit),
-                 bounded_sub(bounded3_square(pair->d[corner], unit), pair->radius2, unit), root_y, FEATURE_V0 + corner,
-                 contacts);
+    plucker_surd(pair, bounded3_dot(pair->a[corner], *q, unit), &unity, pair->v_dot_e[corner], &root_y, -1, &region);
+    plucker_surd(pair, bounded3_dot(pair->a[before], *q, unit), &unity, pair->v_dot_e[before], &root_y, 1, &region);
+    const bounded b = bounded3_dot(pair->v, pair->d[corner], unit);
+    plucker_keep(&region, pair->speed2, b,
+                 bounded_sub(bounded3_square(pair->d[corner], unit), pair->radius2, unit), root_y.root,
+                 FEATURE_V0 + corner, contacts);
+    return plucker_tangency_of(&region, pair->speed2, b);
 }
 
-FN void plucker_edge(const plucker_pair *pair, int edge, plucker_contact *contacts)
+FN plucker_tangency plucker_edge(const plucker_pair *pair, int edge, plucker_contact *contacts)
 {
     const wf unit = pair->unit;
     const bounded3 *a = &pair->a[edge], moment = bounded3_cross(pair->e[edge], pair->d[edge], unit);
-    const bounded *h = &pair->plucker[edge], *length = &pair->edge[edge];
+    const bounded *h = &pair->plucker[edge];
+    const plucker_square *length = &pair->edge[edge];
     const bounded a2 = bounded3_square(*a, unit);
     const bounded y = bounded_sub(bounded_mul(pair->radius2, a2, unit), bounded_mul(*h, *h, unit), unit);
-    const bounded root_y = bounded_sqrt(y);
+    const plucker_square root_y = plucker_square_of(y);
     plucker_region region = plucker_region_of(y);
     /* An edge along the motion has no roots. */
     const wm is_along = w_and(w_eq(a2.value, w_f(W(0.0))), w_eq(a2.error, w_f(W(0.0))));
@@ -213,32 +270,36 @@ FN void plucker_edge(const plucker_pair *pair, int edge, plucker_contact *contac
         region.in[i] = w_and(region.in[i], w_lt(a2.error * W(16.0), a2.value));
         region.out[i] = w_or(region.out[i], is_along);
     }
-    plucker_surd(bounded3_dot(*a, pair->q[edge], unit), *length, pair->v_dot_e[edge], root_y, 1, &region);
-    plucker_surd(bounded3_dot(*a, pair->q[(edge + 1) % 3], unit), *length, pair->v_dot_e[edge], root_y, -1, &region);
-    plucker_surd(bounded_mul(*h, pair->normal_speed, unit), *length, pair->a_dot_n[edge], root_y, -1, &region);
-    plucker_keep(&region, a2, bounded3_dot(*a, moment, unit),
-                 bounded_sub(bounded3_square(moment, unit), bounded_mul(pair->radius2, pair->edge2[edge], unit), unit),
-                 bounded_mul_roots(*length, root_y), FEATURE_E01 + edge, contacts);
+    plucker_surd(pair, bounded3_dot(*a, pair->q[edge], unit), length, pair->v_dot_e[edge], &root_y, 1, &region);
+    plucker_surd(pair, bounded3_dot(*a, pair->q[(edge + 1) % 3], unit), length, pair->v_dot_e[edge], &root_y, -1,
+                 &region);
+    plucker_surd(pair, bounded_mul(*h, pair->normal_speed, unit), length, pair->a_dot_n[edge], &root_y, -1, &region);
+    const bounded b = bounded3_dot(*a, moment, unit);
+    plucker_keep(&region, a2, b,
+                 bounded_sub(bounded3_square(moment, unit), bounded_mul(pair->radius2, length->square, unit), unit),
+                 bounded_mul_roots(length->root, root_y.root), FEATURE_E01 + edge, contacts);
+    return plucker_tangency_of(&region, a2, b);
 }
 
 FN void plucker_face(const plucker_pair *pair, wf radius, plucker_contact *contacts)
 {
     const wf unit = pair->unit, zero = w_f(W(0.0)), one = w_f(W(1.0));
-    const bounded root_n = bounded_sqrt(bounded3_square(pair->n, unit)), *speed = &pair->normal_speed;
-    const bounded r = bounded_of(radius, zero), flip = bounded_of(w_sel(w_lt(speed->value, zero), -one, one), zero);
+    const plucker_square length = plucker_square_of(bounded3_square(pair->n, unit)),
+                         reach = {pair->radius2, bounded_of(radius, zero)};
+    const bounded *speed = &pair->normal_speed, flip = bounded_of(w_sel(w_lt(speed->value, zero), -one, one), zero);
     const wm is_clear = w_lt(speed->error * W(16.0), w_abs(speed->value));
     plucker_region region;
     region.in[PLUCKER_FIRST] = region.in[PLUCKER_LAST] = is_clear;
-    region.out[PLUCKER_FIRST] = region.out[PLUCKER_LAST] = w_lt(one, zero);
+    region.out[PLUCKER_FIRST] = region.out[PLUCKER_LAST] = region.is_tangent = w_lt(one, zero);
     LANG_UNROLL
     for (int i = 0; i < 3; i++)
-        plucker_surd(bounded_mul(pair->plucker[i], flip, zero), root_n, pair->a_dot_n[i], r, 1, &region);
+        plucker_surd(pair, bounded_mul(pair->plucker[i], flip, zero), &length, pair->a_dot_n[i], &reach, 1, &region);
     const wm is_along = w_and(w_eq(speed->value, zero), w_eq(speed->error, zero));
     LANG_UNROLL
     for (int i = 0; i < PLUCKER_CONTACTS; i++)
         region.out[i] = w_or(w_and(region.out[i], is_clear), is_along);
     /* The product of both roots, times a: in factors, because a square would lose digits. */
-    const bounded a = bounded_of(w_abs(speed->value), speed->error), root = bounded_mul_roots(root_n, r),
+    const bounded a = bounded_of(w_abs(speed->value), speed->error), root = bounded_mul_roots(length.root, reach.root),
                   b = bounded_mul(bounded3_dot(pair->n, pair->d[0], unit), flip, zero),
                   distance = bounded_of(w_abs(b.value), b.error);
     const wf rounding = w_sel(w_eq(distance.error + root.error, zero), zero, BOUNDED_EPS);
@@ -262,16 +323,27 @@ FN plucker_contact plucker_none(void)
     return contact;
 }
 
-/* Finds the features that hold the first contact and the last. */
-FN void plucker_find(const plucker_pair *pair, wf radius, plucker_contact *contacts)
+/* Finds the features that hold the first contact and the last. tangencies: [PLUCKER_TANGENCIES]. Returns whether a tangency
+ * may be in its region. */
+FN wm plucker_find(const plucker_pair *pair, wf radius, plucker_contact *contacts, plucker_tangency *tangencies)
 {
     contacts[PLUCKER_FIRST] = contacts[PLUCKER_LAST] = plucker_none();
     LANG_UNROLL
     for (int corner = 0; corner < 3; corner++)
-        plucker_corner(pair, corner, contacts);
+        tangencies[corner] = plucker_corner(pair, corner, contacts);
     LANG_UNROLL
     for (int edge = 0; edge < 3; edge++)
-        plucker_edge(pair, edge, contacts);
+        tangencies[3 + edge] = plucker_edge(pair, edge, contacts);
     plucker_face(pair, radius, contacts);
+    wm none = w_le(radius, radius);
+    LANG_UNROLL
+    for (int k = 0; k < PLUCKER_TANGENCIES; k++)
+        none = w_and(none, tangencies[k].out);
+    /* A point meets the plane at a tangency, too, and other features precede the face. */
+    const wm is_first = w_or(none, w_lt(w_f(W(0.0)), radius));
+    LANG_UNROLL
+    for (int i = 0; i < PLUCKER_CONTACTS; i++)
+        contacts[i].clear = w_and(contacts[i].clear, w_or(is_first, w_not(contacts[i].found)));
+    return w_not(none);
 }
 #endif

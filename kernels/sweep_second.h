@@ -3,6 +3,7 @@
 #ifndef CAROM_SWEEP_SECOND_H
 #define CAROM_SWEEP_SECOND_H
 #include "columns.h"
+#include "sweep_graze.h"
 #include "sweep_second_points.h"
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
@@ -14,6 +15,14 @@ typedef struct plucker_time {
     wm usable;    /* the divisor is certainly positive: else the bound means nothing */
     wm is_positive, is_negative, is_zero;
 } plucker_time;
+
+/* Rounds an interval, in the unit of pair->v. */
+FN void plucker_time_set(wf low, wf high, wf unit, plucker_time *time)
+{
+    const wf zero = w_f(W(0.0));
+    time->low = w_sel(time->is_zero, zero, w_round(low * unit) + zero);
+    time->high = w_sel(time->is_zero, zero, w_round(high * unit) + zero);
+}
 
 /* The time of a contact. The first: (-b - root) / a, or k / (root - b) where that would cancel. The last is the first
  * of the motion backwards, with its sign changed: b and the result are negated. */
@@ -32,15 +41,31 @@ FN plucker_time plucker_time_of(const plucker_contact *contact, wf unit, int las
     const wm negative = w_and(usable, w_or(w_and(ahead, w_lt(contact->k.value, -contact->k.error)),
                                            w_and(w_not(ahead), w_lt(sum_error, sum))));
     plucker_time time;
-    time.is_zero = w_and(w_and(usable, ahead), w_and(w_eq(contact->k.value, zero), w_eq(contact->k.error, zero)));
+    /* k = 0, or b and the root are. */
+    time.is_zero = w_and(usable, w_and(w_eq(top.value, zero), w_eq(top.error, zero)));
     time.usable = usable;
     time.time = bounded_of(w_sel(ahead, size, -size), error);
     if (last)
         time.time.value = -time.time.value;
     time.is_positive = last ? negative : positive;
     time.is_negative = last ? positive : negative;
-    time.low = w_sel(time.is_zero, zero, w_round((time.time.value - error) * unit) + zero);
-    time.high = w_sel(time.is_zero, zero, w_round((time.time.value + error) * unit) + zero);
+    plucker_time_set(time.time.value - error, time.time.value + error, unit, &time);
+    return time;
+}
+
+/* The begin or end of a graze. */
+FN plucker_time plucker_graze_time(const plucker_graze *graze, wf unit, int last)
+{
+    const plucker_earliest *earliest = &graze->contact[last ? PLUCKER_LAST : PLUCKER_FIRST];
+    const wm is_before = earliest->some_negative, is_zero = w_and(earliest->some_zero, w_not(is_before)),
+             is_after = w_not(w_or(is_before, is_zero));
+    plucker_time time;
+    time.usable = w_and(graze->found, graze->clear);
+    time.is_zero = is_zero;
+    time.is_negative = last ? is_after : is_before;
+    time.is_positive = last ? is_before : is_after;
+    time.time = bounded_of(earliest->low, w_infinity());
+    plucker_time_set(last ? -earliest->high : earliest->low, last ? -earliest->low : earliest->high, unit, &time);
     return time;
 }
 
@@ -125,7 +150,6 @@ typedef struct plucker_out {
     wf t_first, t_last, state;
     plucker_point point[PLUCKER_CONTACTS]; /* if they are wanted */
     wm certain;
-    wm refines; /* the features are certain, but not a time or a sign */
 } plucker_out;
 
 /* The points of the contacts, which make an answer uncertain if one of them is. Times beyond binary32 have none. */
@@ -142,35 +166,62 @@ FN void plucker_add_points(const plucker_pair *pair, plucker_in in, const plucke
     }
 }
 
+/* Begin and end of contact, where it certainly exists, and where it certainly does not. */
+typedef struct plucker_ends {
+    plucker_time time[PLUCKER_CONTACTS];
+    wm exist, miss;
+} plucker_ends;
+
+/* The ends at roots with Y > 0. Without contact all features certainly have no first root in their regions. */
+FN plucker_ends plucker_crossing(const plucker_pair *pair, const plucker_contact *contacts, wm has_tangencies)
+{
+    const plucker_contact *first = &contacts[PLUCKER_FIRST], *last = &contacts[PLUCKER_LAST];
+    plucker_ends ends;
+    ends.time[PLUCKER_FIRST] = plucker_time_of(first, pair->time_unit, 0);
+    ends.time[PLUCKER_LAST] = plucker_time_of(last, pair->time_unit, 1);
+    ends.exist = w_and(first->found, last->found);
+    ends.miss = w_and(w_and(w_not(first->found), first->clear), w_not(has_tangencies));
+    return ends;
+}
+
+/* The ends at tangencies, where no feature has others in its region. */
+FN plucker_ends plucker_touch(const plucker_pair *pair, const plucker_contact *contacts, const plucker_tangency *tangencies)
+{
+    const plucker_contact *first = &contacts[PLUCKER_FIRST], *last = &contacts[PLUCKER_LAST];
+    plucker_graze graze;
+    plucker_ends ends;
+    plucker_find_graze(tangencies, &graze);
+    LANG_UNROLL
+    for (int i = 0; i < PLUCKER_CONTACTS; i++)
+        ends.time[i] = plucker_graze_time(&graze, pair->time_unit, i == PLUCKER_LAST);
+    const wm is_graze = w_and(w_and(first->clear, last->clear), w_not(w_or(first->found, last->found)));
+    ends.exist = w_and(w_and(graze.found, graze.clear), is_graze);
+    ends.miss = w_and(w_and(w_not(graze.found), graze.clear), is_graze);
+    return ends;
+}
+
 /* Times and state, and points if they are wanted. */
 FN plucker_out plucker_answer(const plucker_pair *pair, plucker_in in, const plucker_contact *contacts,
-                              int wants_points)
+                              const plucker_ends *ends, int wants_points)
 {
-    const plucker_time both[] = {plucker_time_of(&contacts[PLUCKER_FIRST], pair->time_unit, 0),
-                                 plucker_time_of(&contacts[PLUCKER_LAST], pair->time_unit, 1)};
-    const plucker_time first = both[PLUCKER_FIRST], last = both[PLUCKER_LAST];
-    /* Without contact all features certainly have no first root in their regions. */
-    const wm misses = w_and(w_not(contacts[PLUCKER_FIRST].found), contacts[PLUCKER_FIRST].clear);
-    const wm times =
-        w_and(w_and(contacts[PLUCKER_FIRST].found, contacts[PLUCKER_LAST].found),
-              w_and(w_and(first.usable, w_eq(first.low, first.high)), w_and(last.usable, w_eq(last.low, last.high))));
+    const plucker_time first = ends->time[PLUCKER_FIRST], last = ends->time[PLUCKER_LAST];
+    const wm times = w_and(ends->exist, w_and(w_and(first.usable, w_eq(first.low, first.high)),
+                                              w_and(last.usable, w_eq(last.low, last.high))));
     const wm begun = first.is_negative;
     const wm signs = w_or(w_or(first.is_positive, first.is_zero),
                           w_and(begun, w_or(w_or(last.is_positive, last.is_negative), last.is_zero)));
     const wf ended = w_sel(last.is_negative, w_f((wide_real)STATE_PAST),
                            w_sel(last.is_zero, w_f((wide_real)STATE_PARTING), w_f((wide_real)STATE_OVERLAPPING)));
     plucker_out out;
-    out.certain = w_and(pair->valid, w_or(misses, w_and(times, signs)));
+    out.certain = w_and(pair->valid, w_or(ends->miss, w_and(times, signs)));
     out.point[PLUCKER_FIRST] = out.point[PLUCKER_LAST] = plucker_no_point();
     if (wants_points)
-        plucker_add_points(pair, in, contacts, both, misses, &out);
-    out.refines = w_and(w_and(pair->valid, w_not(out.certain)),
-                        w_and(contacts[PLUCKER_FIRST].found, contacts[PLUCKER_LAST].found));
+        plucker_add_points(pair, in, contacts, ends->time, ends->miss, &out);
     out.state = w_sel(first.is_positive, w_f((wide_real)STATE_APPROACHING),
                       w_sel(first.is_zero, w_f((wide_real)STATE_TOUCHING), ended));
-    out.state = w_sel(misses, w_f((wide_real)STATE_MISS), out.state);
-    out.t_first = w_sel(misses, w_infinity(), first.low);
-    out.t_last = w_sel(misses, -w_infinity(), last.low);
+    out.state = w_sel(ends->miss, w_f((wide_real)STATE_MISS), out.state);
+    out.t_first = w_sel(ends->miss, w_infinity(), first.low);
+    out.t_last = w_sel(ends->miss, -w_infinity(), last.low);
     return out;
 }
 
@@ -223,33 +274,94 @@ FN void plucker_store(const plucker_out *answer, out_columns out, size_t at, int
     plucker_store_point(&answer->point[PLUCKER_LAST], out, OUT_LAST_X, OUT_LAST_FEATURE, at);
 }
 
+/* What the second filter knows of WIDE pairs. */
+typedef struct plucker_work {
+    plucker_in in;
+    plucker_pair pair;
+    plucker_contact contacts[PLUCKER_CONTACTS];
+    plucker_tangency tangencies[PLUCKER_TANGENCIES];
+    plucker_out answer;
+    /* Of undecided pairs: which are on a lattice; which have a time or a sign that is uncertain, but not the features;
+     * and which may have tangencies. */
+    wm ties, refines, grazes;
+} plucker_work;
+
+/* Answers from roots with Y > 0, and tells what is left. */
+FN void plucker_try(int wants_points, plucker_work *work)
+{
+    const wm has_tangencies = plucker_find(&work->pair, work->in.radius, work->contacts, work->tangencies);
+    const plucker_ends ends = plucker_crossing(&work->pair, work->contacts, has_tangencies);
+    work->answer = plucker_answer(&work->pair, work->in, work->contacts, &ends, wants_points);
+    const wm is_open = w_and(work->pair.valid, w_not(work->answer.certain));
+    work->ties = w_and(is_open, work->pair.is_lattice);
+    work->refines = w_and(is_open, ends.exist);
+    work->grazes = w_and(is_open, w_and(has_tangencies, w_not(ends.exist)));
+}
+
+/* The first step, for all pairs. */
+FN void plucker_begin(in_columns in, size_t at, int wants_points, plucker_work *work)
+{
+    work->in = plucker_load(in, at);
+    plucker_pair_of(work->in, &work->pair);
+    plucker_try(wants_points, work);
+}
+
+/* Once more, with ties of lattices known as such. */
+FN void plucker_try_ties(int wants_points, plucker_work *work)
+{
+    work->pair.tries_ties = 1;
+    plucker_try(wants_points, work);
+}
+
+/* Times with twice the precision. */
+FN void plucker_refine_times(int wants_points, plucker_work *work)
+{
+    const wm none = w_lt(w_f(W(1.0)), w_f(W(0.0)));
+    for (int contact = 0; contact < PLUCKER_CONTACTS; contact++)
+        plucker_refine(&work->pair, work->in, &work->contacts[contact]);
+    const plucker_ends ends = plucker_crossing(&work->pair, work->contacts, none);
+    const plucker_out fine = plucker_answer(&work->pair, work->in, work->contacts, &ends, wants_points);
+    work->answer = plucker_out_sel(work->refines, fine, work->answer);
+}
+
+FN void plucker_graze_times(int wants_points, plucker_work *work)
+{
+    const plucker_ends ends = plucker_touch(&work->pair, work->contacts, work->tangencies);
+    const plucker_out graze = plucker_answer(&work->pair, work->in, work->contacts, &ends, wants_points);
+    work->answer = plucker_out_sel(work->grazes, graze, work->answer);
+}
+
+FN int plucker_any(wm low, wm high)
+{
+    const wf zero = w_f(W(0.0)), one = w_f(W(1.0));
+    return v_any(v_lt(v_f(R(0.0)), w_join(w_sel(low, one, zero), w_sel(high, one, zero))));
+}
+
 /* Pairs from the columns of a moving triangle to all columns of a sweep, or to the first three: times and state. */
 FN void second_sweep(in_columns in, out_columns out, size_t i, int wants_points)
 {
-    plucker_pair pair[PARTS];
-    plucker_contact contacts[PARTS][PLUCKER_CONTACTS];
-    plucker_out answer[PARTS];
-    plucker_in numbers[PARTS];
-    wf refines[PARTS];
+    plucker_work work[PARTS];
+    const plucker_work *low = &work[0], *high = &work[PARTS - 1];
     LANG_UNROLL
-    for (int part = 0; part < PARTS; part++) {
-        numbers[part] = plucker_load(in, i + (size_t)(part * WIDE));
-        plucker_pair_of(numbers[part], &pair[part]);
-        plucker_find(&pair[part], numbers[part].radius, contacts[part]);
-        answer[part] = plucker_answer(&pair[part], numbers[part], contacts[part], wants_points);
-        refines[part] = w_sel(answer[part].refines, w_f(W(1.0)), w_f(W(0.0)));
-    }
-    if (v_any(v_lt(v_f(R(0.0)), w_join(refines[0], refines[PARTS - 1])))) {
+    for (int part = 0; part < PARTS; part++)
+        plucker_begin(in, i + (size_t)(part * WIDE), wants_points, &work[part]);
+    if (plucker_any(low->ties, high->ties)) {
         LANG_UNROLL
-        for (int part = 0; part < PARTS; part++) {
-            for (int contact = 0; contact < PLUCKER_CONTACTS; contact++)
-                plucker_refine(&pair[part], numbers[part], &contacts[part][contact]);
-            const plucker_out fine = plucker_answer(&pair[part], numbers[part], contacts[part], wants_points);
-            answer[part] = plucker_out_sel(answer[part].refines, fine, answer[part]);
-        }
+        for (int part = 0; part < PARTS; part++)
+            plucker_try_ties(wants_points, &work[part]);
+    }
+    if (plucker_any(low->refines, high->refines)) {
+        LANG_UNROLL
+        for (int part = 0; part < PARTS; part++)
+            plucker_refine_times(wants_points, &work[part]);
+    }
+    if (plucker_any(low->grazes, high->grazes)) {
+        LANG_UNROLL
+        for (int part = 0; part < PARTS; part++)
+            plucker_graze_times(wants_points, &work[part]);
     }
     LANG_UNROLL
     for (int part = 0; part < PARTS; part++)
-        plucker_store(&answer[part], out, i + (size_t)(part * WIDE), wants_points);
+        plucker_store(&work[part].answer, out, i + (size_t)(part * WIDE), wants_points);
 }
 #endif

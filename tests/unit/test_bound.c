@@ -18,37 +18,11 @@ static double wide_scale = 1.0;
 
 #include "kernels/overlap_exact.h"
 #include "kernels/pairs_exact.h"
-#include "kernels/sweep_second.h"
+#include "second_filter.h"
 
 enum { STARTS = 60, STEPS = 40, SEED = 77 };
 
 /* ---- one sweep --------------------------------------------------------------------------------------------------- */
-
-typedef struct sweep_case {
-    float in[IN_SWEEP_MOVING];
-} sweep_case;
-
-static sweep_case sweep_case_of(const ref_sweep_case *c)
-{
-    sweep_case s;
-    memcpy(&s.in[IN_CX], c->center, sizeof c->center);
-    s.in[IN_R] = (float)c->radius;
-    memcpy(&s.in[IN_VX], c->velocity, sizeof c->velocity);
-    memcpy(&s.in[IN_P0X], c->p, sizeof c->p);
-    memcpy(&s.in[IN_WX], c->w, sizeof c->w);
-    return s;
-}
-
-static ref_sweep_case reference_case_of(const sweep_case *s)
-{
-    ref_sweep_case c;
-    memcpy(c.center, &s->in[IN_CX], sizeof c.center);
-    c.radius = (double)s->in[IN_R];
-    memcpy(c.velocity, &s->in[IN_VX], sizeof c.velocity);
-    memcpy(c.p, &s->in[IN_P0X], sizeof c.p);
-    memcpy(c.w, &s->in[IN_WX], sizeof c.w);
-    return c;
-}
 
 typedef struct sweep_look_at {
     sweep_exact x;
@@ -78,11 +52,6 @@ static double ratio_of(const proof_contact *e, const proof *p, double true_time)
     return error > 0.0 ? error / (double)p->step_error : 0.0;
 }
 
-static int same(float a, float b)
-{
-    return bits_of_float(a) == bits_of_float(b);
-}
-
 /* Returns 1 if the answer is decided and wrong. *ratio becomes the largest error divided by its bound, if that is
  * larger. */
 static int judge_look(const sweep_case *s, int want, const ref_sweep_answer *exact, double *ratio)
@@ -109,63 +78,6 @@ static int judge_sweep(const sweep_case *s, double *ratio)
     ref_sweep(&c, &exact);
     *ratio = 0.0;
     return judge_look(s, SWEEP_TIMES, &exact, ratio) | judge_look(s, SWEEP_FULL, &exact, ratio);
-}
-
-/* Answers by the second filter, with points or without. Returns whether it decided the pair. */
-static int solve_second(const sweep_case *s, int wants_points, ref_given_sweep *answer)
-{
-    const float *columns[IN_SWEEP_MOVING];
-    uint8_t state = STATE_INVALID, feature_first = 0, feature_last = 0;
-    float *first = answer->point_first, *last = answer->point_last;
-    void *out[OUT_SWEEP_FULL] = {[OUT_T_FIRST] = &answer->t_first,
-                                 [OUT_T_LAST] = &answer->t_last,
-                                 [OUT_STATE] = &state,
-                                 [OUT_FIRST_X] = &first[0],
-                                 [OUT_FIRST_Y] = &first[1],
-                                 [OUT_FIRST_Z] = &first[2],
-                                 [OUT_LAST_X] = &last[0],
-                                 [OUT_LAST_Y] = &last[1],
-                                 [OUT_LAST_Z] = &last[2],
-                                 [OUT_LAST_FEATURE] = &feature_last,
-                                 [OUT_FIRST_FEATURE] = &feature_first};
-    for (int c = 0; c < IN_SWEEP_MOVING; c++)
-        columns[c] = &s->in[c];
-    second_sweep(columns, out, 0, wants_points);
-    answer->state = state;
-    answer->feature_first = feature_first;
-    answer->feature_last = feature_last;
-    return !isnan(answer->t_first);
-}
-
-/* Whether the second filter is wrong. The ratio is the error of a point in units of the last place: only answers test
- * the bounds of the second filter. */
-static int judge_second(const sweep_case *s, double *ratio)
-{
-    ref_sweep_case c = reference_case_of(s);
-    ref_sweep_answer exact;
-    ref_given_sweep times, full;
-    const int has_times = solve_second(s, 0, &times), is_full = solve_second(s, 1, &full);
-    int wrong = 0;
-    *ratio = 0.0;
-    if (has_times || is_full)
-        ref_sweep(&c, &exact);
-    if (has_times)
-        wrong = times.state != exact.state || !same(times.t_first, exact.t_first) || !same(times.t_last, exact.t_last);
-    if (is_full) {
-        wrong |= ref_judge_sweep(&c, &exact, &full) != NULL;
-        *ratio = fmax(ref_point_error(&c, exact.feature_first, exact.point_first, full.point_first),
-                      ref_point_error(&c, exact.feature_last, exact.point_last, full.point_last));
-    }
-    return wrong;
-}
-
-static void print_sweep(const sweep_case *s)
-{
-    ref_sweep_case c = reference_case_of(s);
-    queries q = queries_alloc(SWEEP, 1);
-    queries_put_sweep(&q, 0, &c);
-    queries_print(&q, 0);
-    queries_free(&q);
 }
 
 /* ---- motions almost along an edge -------------------------------------------------------------------------------- */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The second filter of sweeps decides pairs of small whole numbers: grazes, slides, contacts on the border of two
+ * features and contacts that begin or end at time 0 are known as such. The reference judges every answer. */
+#include "tests/support/support.h"
+
+#define LANES 1
+#include "kernels/wide.h"
+
+#include "second_filter.h"
+
+enum { SEED = 78 };
+
+static float whole(ref_gen *g, int most)
+{
+    return (float)ref_gen_int(g, -most, most);
+}
+
+/* A pair of whole numbers: a triangle of any shape, or one of a wall, whose legs are along two axes, with a motion that
+ * is often along an axis, a diagonal or the plane. */
+static sweep_case pair_of(ref_gen *g, int most, int speed)
+{
+    sweep_case s = {{0}};
+    for (int k = IN_CX; k < IN_SWEEP_RESTING; k++)
+        s.in[k] = whole(g, most);
+    s.in[IN_R] = fabsf(s.in[IN_R]);
+    for (int axis = 0; axis < 3; axis++) {
+        s.in[IN_VX + axis] = ref_gen_chance(g, 3) ? 0.0f : whole(g, speed);
+        s.in[IN_WX + axis] = ref_gen_chance(g, 4) ? whole(g, speed) : 0.0f;
+    }
+    if (ref_gen_chance(g, 2)) {
+        const int across = ref_gen_int(g, 0, 2), along = (across + 1) % 3;
+        memcpy(&s.in[IN_P1X], &s.in[IN_P0X], 3 * sizeof(float));
+        memcpy(&s.in[IN_P2X], &s.in[IN_P0X], 3 * sizeof(float));
+        s.in[IN_P1X + along] += whole(g, 2);
+        s.in[IN_P2X + (along + 1) % 3] += whole(g, 2);
+        if (ref_gen_chance(g, 2))
+            s.in[IN_R] = fabsf(s.in[IN_CX + across] - s.in[IN_P0X + across]); /* it touches the plane at time 0 */
+    }
+    return s;
+}
+
+static void test_lattice(void **state)
+{
+    static const struct {
+        int most, speed;
+        double least; /* share that is decided */
+    } lattices[] = {{1, 1, 1.0}, {3, 1, 1.0}, {3, 3, 1.0}, {8, 4, 1.0}, {30, 10, 0.999}, {120, 60, 0.99}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lattices); i++) {
+        uint64_t tried = 0, decided = 0;
+        for (uint64_t k = 0; k < test_effort(20000); k++) {
+            ref_given_sweep answer;
+            ref_gen g;
+            double ratio;
+            ref_gen_seed(&g, i, SEED, k);
+            const sweep_case s = pair_of(&g, lattices[i].most, lattices[i].speed);
+            if (memcmp(&s.in[IN_VX], &s.in[IN_WX], 3 * sizeof(float)) == 0)
+                continue; /* integers decide pairs without motion */
+            tried++;
+            decided += (uint64_t)solve_second(&s, 0, &answer);
+            if (judge_second(&s, &ratio)) {
+                print_sweep(&s);
+                fail_msg("whole numbers up to %d: decided, and wrong", lattices[i].most);
+            }
+        }
+        test_share("lattice", decided, tried, lattices[i].least, 1.0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattice)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
