@@ -29,8 +29,16 @@ typedef struct caromi_exact_sweep {
 /* The second filter (kernels/sweep_second.h) at one lane, whatever the instruction set: columns to columns. */
 void caromi_scalar_second_sweep(const float *const *in, void *const *out, size_t count);
 
+/* What the second filter says of a pair; t_first is NaN if it is undecided. */
+typedef struct caromi_second_answer {
+    float t_first, t_last;
+    uint8_t state;
+} caromi_second_answer;
+
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. Integers decide what the second
- * filter leaves undecided. */
+ * filter leaves undecided, and points. The other function asks it first. */
+void caromi_exact_sweep_after(const float *in, const caromi_second_answer *second, int want, float limit,
+                              caromi_exact_sweep *out);
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
 /* in: IN_SWEEP_CARRIED numbers. A mesh hit; integers decide all. */
 void caromi_exact_carried_of(const float *in, float limit, caromi_exact_sweep *out);

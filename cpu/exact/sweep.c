@@ -3,6 +3,7 @@
 #include "exact.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "touch.h"
@@ -115,36 +116,42 @@ static void answer_in_integers(const float *in, int count, int want, float limit
         answer_moving(&motion, want, limit, out);
 }
 
-/* Answers one pair without points by the second filter. Returns 0 if it is undecided, or if its time rounds to the
- * limit, which may be exceeded then. Nothing exceeds infinity. */
-static int answer_by_filter(const float *in, int want, float limit, caromi_exact_sweep *out)
+/* Whether the second filter has decided a pair. Not if its time rounds to the limit, which may be exceeded then.
+ * Nothing exceeds infinity. */
+static int take_second(const caromi_second_answer *second, int want, float limit, caromi_exact_sweep *out)
 {
-    const float *columns[IN_SWEEP_MOVING];
-    float first, last;
-    uint8_t state;
-    void *answers[OUT_SWEEP_FULL] = {&first, &last, &state};
     uint32_t bits; /* a comparison of values could depend on the float mode */
-    for (int column = 0; column < IN_SWEEP_MOVING; column++)
-        columns[column] = in + column;
-    caromi_scalar_second_sweep(columns, answers, 1);
-    memcpy(&bits, &first, sizeof bits);
-    if ((bits & 0x7fffffff) > 0x7f800000 || (first == limit && state != STATE_MISS && limit <= FLT_MAX))
+    memcpy(&bits, &second->t_first, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000 ||
+        (second->t_first == limit && second->state != STATE_MISS && limit <= FLT_MAX))
         return 0;
     clear(out);
-    out->state = state;
-    if (state == STATE_MISS)
+    out->state = second->state;
+    if (second->state == STATE_MISS)
         return 1;
-    out->t_first = first;
-    out->t_last = want <= CAROMI_EXACT_FIRST ? 0.0f : last;
-    out->beyond = first > limit;
+    out->t_first = second->t_first;
+    out->t_last = want <= CAROMI_EXACT_FIRST ? 0.0f : second->t_last;
+    out->beyond = second->t_first > limit;
     return 1;
 }
 
-/* Answers one pair. */
+void caromi_exact_sweep_after(const float *in, const caromi_second_answer *second, int want, float limit,
+                              caromi_exact_sweep *out)
+{
+    if (!take_second(second, want, limit, out))
+        answer_in_integers(in, IN_SWEEP_MOVING, want, limit, out);
+}
+
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
 {
-    if (want == CAROMI_EXACT_FULL || !answer_by_filter(in, want, limit, out))
-        answer_in_integers(in, IN_SWEEP_MOVING, want, limit, out);
+    const float *columns[IN_SWEEP_MOVING];
+    caromi_second_answer second = {.t_first = NAN};
+    void *answers[OUT_SWEEP_FULL] = {&second.t_first, &second.t_last, &second.state};
+    for (int column = 0; column < IN_SWEEP_MOVING; column++)
+        columns[column] = in + column;
+    if (want != CAROMI_EXACT_FULL)
+        caromi_scalar_second_sweep(columns, answers, 1);
+    caromi_exact_sweep_after(in, &second, want, limit, out);
 }
 
 void caromi_exact_carried_of(const float *in, float limit, caromi_exact_sweep *out)

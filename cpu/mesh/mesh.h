@@ -42,16 +42,12 @@ typedef struct caromi_mesh_queries {
 
 /* One query of a run. */
 typedef struct caromi_mesh_query {
+    const struct caromi_isa_table *isa; /* of the second filter; NULL where none is needed */
     float in[CAROMI_MESH_IN];
     int32_t mask; /* all bits without MESH_QUERY_MASKS */
     int options;
     float carried[3]; /* with MESH_CARRIED: the velocity of the instance whose triangles are decided */
 } caromi_mesh_query;
-
-/* Decides one triangle (nine numbers) that a search for all hits left undecided; 0: it is no hit. Raises *rung to the
- * rung that was needed. */
-int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit,
-                       caromi_rung *rung);
 
 /* The searches of a mesh by an instruction set. */
 static inline const caromi_mesh_table *caromi_mesh_table_of(const caromi_isa_table *isa, const caromi_mesh_view *mesh)

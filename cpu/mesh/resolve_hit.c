@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides a triangle that the floating-point filter of a mesh query leaves undecided, by the second filter or in
- * integers. */
+/* Decides triangles that the floating-point filter of a mesh query leaves undecided: by their boxes, by the second
+ * filter or in integers. */
 #include "resolve_hit.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "cpu/cpu.h"
 #include "cpu/exact/exact.h"
 
 /* The velocity relative to the triangle along an axis, to 2^-51 of it. A difference of two binary32 numbers is rounded
@@ -99,57 +100,91 @@ static int set_velocities(const caromi_mesh_query *query, float in[IN_SWEEP_CARR
     return IN_SWEEP_MOVING;
 }
 
-/* Decides a triangle by the second filter or in integers: 1 with time and state if it is hit. */
-int caromi_resolve_sweep(const caromi_mesh_query *query, const float *corners, float limit, float *t, int *state,
-                         caromi_rung *rung)
-{
-    float in[IN_SWEEP_CARRIED] = {0};
-    caromi_exact_sweep answer;
-    memcpy(in, query->in, IN_P0X * sizeof *in);
-    memcpy(in + IN_P0X, corners, 9 * sizeof *in);
-    const int count = set_velocities(query, in);
-    if (count == IN_SWEEP_CARRIED)
-        caromi_exact_carried_of(in, limit, &answer);
-    else
-        caromi_exact_sweep_of(in, CAROMI_EXACT_HIT, limit, &answer);
-    if (answer.by_integers)
-        *rung = CAROMI_INTEGERS;
-    const int begins = answer.state == STATE_TOUCHING || answer.state == STATE_OVERLAPPING;
-    *t = begins ? 0 : answer.t_first;
-    *state = answer.state;
-    if (!begins && (answer.state != STATE_APPROACHING || answer.beyond))
-        return 0;
-    return !is_culled(query->options, in, count, begins, rung);
-}
+/* ---- overlaps ---------------------------------------------------------------------------------------------------- */
 
-/* Decides in integers whether a sphere at rest overlaps a triangle. */
-static int resolve_overlap(const caromi_mesh_query *query, const float *corners)
+int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners, caromi_rung *rung)
 {
     float in[IN_OVERLAP];
     int overlap, axes;
+    if (*rung < CAROMI_SECOND_FILTER)
+        *rung = CAROMI_SECOND_FILTER;
+    if (caromi_hit_is_outside(query, corners, 0, 0))
+        return 0;
+    *rung = CAROMI_INTEGERS;
     memcpy(in, query->in, IN_OP0X * sizeof *in);
     memcpy(in + IN_OP0X, corners, 9 * sizeof *in);
     caromi_exact_overlap_of(in, &overlap, &axes);
     return overlap == 1;
 }
 
-/* Decides one triangle: by its box, by the second filter, in integers. */
-int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit,
-                       caromi_rung *rung)
+/* ---- sweeps ------------------------------------------------------------------------------------------------------ */
+
+void caromi_open_hits_add(caromi_open_hits *open, const caromi_mesh_query *query, const float *corners, float limit,
+                          mesh_record *record, caromi_hit_outcome *outcome)
 {
-    int state = STATE_MISS;
-    hit->t = 0;
-    if (*rung < CAROMI_SECOND_FILTER)
-        *rung = CAROMI_SECOND_FILTER;
-    if (overlap) {
-        if (caromi_hit_is_outside(query, corners, 0, 0))
-            return 0;
-        *rung = CAROMI_INTEGERS;
-        return resolve_overlap(query, corners);
+    float in[IN_SWEEP_CARRIED] = {0};
+    record->t = 0;
+    record->state = STATE_MISS;
+    if (outcome->rung < CAROMI_SECOND_FILTER)
+        outcome->rung = CAROMI_SECOND_FILTER;
+    if (caromi_hit_is_outside(query, corners, 1, limit))
+        return;
+    memcpy(in, query->in, IN_P0X * sizeof *in);
+    memcpy(in + IN_P0X, corners, 9 * sizeof *in);
+    const int numbers = set_velocities(query, in);
+    const uint32_t at = open->count++;
+    for (int column = 0; column < numbers; column++)
+        open->in[column][at] = in[column];
+    open->hit[at] = (caromi_open_hit){record, outcome, limit, query->options, numbers};
+    if (open->count == CAROMI_OPEN_HITS)
+        caromi_open_hits_decide(open);
+}
+
+/* Decides one sweep; `second` is what the second filter says of it. */
+static void decide_hit(const caromi_open_hit *hit, const float *in, const caromi_second_answer *second)
+{
+    caromi_hit_outcome *outcome = hit->outcome;
+    caromi_exact_sweep answer;
+    if (outcome->one_is_enough && outcome->has_hit)
+        return;
+    if (hit->numbers == IN_SWEEP_CARRIED)
+        caromi_exact_carried_of(in, hit->limit, &answer);
+    else
+        caromi_exact_sweep_after(in, second, CAROMI_EXACT_HIT, hit->limit, &answer);
+    if (answer.by_integers)
+        outcome->rung = CAROMI_INTEGERS;
+    const int begins = answer.state == STATE_TOUCHING || answer.state == STATE_OVERLAPPING;
+    if (!begins && (answer.state != STATE_APPROACHING || answer.beyond))
+        return;
+    if (is_culled(hit->options, in, hit->numbers, begins, &outcome->rung))
+        return;
+    hit->record->t = begins ? 0 : answer.t_first;
+    hit->record->state = answer.state;
+    outcome->has_hit = 1;
+}
+
+void caromi_open_hits_decide(caromi_open_hits *open)
+{
+    const float *columns[IN_SWEEP_MOVING];
+    float first[CAROMI_OPEN_HITS], last[CAROMI_OPEN_HITS];
+    uint8_t state[CAROMI_OPEN_HITS];
+    void *answers[OUT_SWEEP_FULL] = {first, last, state};
+    if (open->count == 0)
+        return;
+    /* The last sweep fills its group of lanes. */
+    const uint32_t padded = (open->count + open->isa->lanes - 1) / open->isa->lanes * open->isa->lanes;
+    for (int column = 0; column < IN_SWEEP_MOVING; column++) {
+        for (uint32_t i = open->count; i < padded; i++)
+            open->in[column][i] = open->in[column][open->count - 1];
+        columns[column] = open->in[column];
     }
-    const float until = query->in[MESH_T_MAX];
-    const int is_hit = !caromi_hit_is_outside(query, corners, 1, until) &&
-                       caromi_resolve_sweep(query, corners, until, &hit->t, &state, rung);
-    hit->state = state;
-    return is_hit;
+    open->isa->second_sweep(columns, answers, padded);
+    for (uint32_t i = 0; i < open->count; i++) {
+        const caromi_second_answer second = {first[i], last[i], state[i]};
+        float in[IN_SWEEP_CARRIED];
+        for (int column = 0; column < open->hit[i].numbers; column++)
+            in[column] = open->in[column][i];
+        decide_hit(&open->hit[i], in, &second);
+    }
+    open->count = 0;
 }

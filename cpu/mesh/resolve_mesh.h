@@ -12,33 +12,48 @@
 #define MESH_CARRY(query, trav) (void)0
 #endif
 
-/* Solves one pair: box, filter, integers. */
-static mesh_packet_result mesh_resolve_pair(const mesh_packet *packet, const mesh_traversal *trav,
-                                            const caromi_mesh_query *query, caromi_rung *rung)
+/* Solves one pair by the filter, unless it is outside; adds it to `open` if it stays undecided. */
+static mesh_packet_result mesh_filter_pair(const mesh_packet *packet, const mesh_traversal *trav,
+                                           const caromi_mesh_query *query, caromi_open_hits *open, mesh_record *record,
+                                           caromi_hit_outcome *outcome)
 {
     const float corners[9] = {packet->in.p0.x, packet->in.p0.y, packet->in.p0.z, packet->in.p1.x, packet->in.p1.y,
                               packet->in.p1.z, packet->in.p2.x, packet->in.p2.y, packet->in.p2.z};
     if (caromi_hit_is_outside(query, corners, 1, trav->best.t))
         return mesh_packet_result_of(0, 0, STATE_MISS);
-    mesh_packet_result result = mesh_sweep_exact(packet, query->options);
-    if (!result.undecided)
-        return result;
-    result.hits = caromi_resolve_sweep(query, corners, trav->precalc[PRECALC_LIMIT], &result.t, &result.state, rung);
-    result.undecided = 0;
+    const mesh_packet_result result = mesh_sweep_exact(packet, query->options);
+    if (result.undecided)
+        caromi_open_hits_add(open, query, corners, trav->precalc[PRECALC_LIMIT], record, outcome);
     return result;
 }
 
 /* Solves the triangles of a leaf, and keeps the first hit. */
 static void mesh_resolve_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale, const caromi_mesh_query *query,
-                              caromi_rung *rung)
+                              caromi_hit_outcome *outcome)
 {
+    caromi_open_hits open;
+    mesh_packet packet[MESH_WIDTH];
+    mesh_packet_result result[MESH_WIDTH];
+    mesh_record record[MESH_WIDTH];
+    int lanes[MESH_WIDTH], count = 0; /* with undecided triangles */
+    caromi_open_hits_begin(&open, query->isa);
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
-        if (group.active) {
-            const mesh_packet packet = mesh_packet_of(&group, trav, query->options);
-            const mesh_packet_result result = mesh_resolve_pair(&packet, trav, query, rung);
-            mesh_record_first(trav, &packet, &result);
-        }
+        if (!group.active)
+            continue;
+        packet[lane] = mesh_packet_of(&group, trav, query->options);
+        result[lane] = mesh_filter_pair(&packet[lane], trav, query, &open, &record[lane], outcome);
+        if (result[lane].undecided)
+            lanes[count++] = lane;
+        else
+            mesh_record_first(trav, &packet[lane], &result[lane]);
+    }
+    caromi_open_hits_decide(&open);
+    for (int i = 0; i < count; i++) {
+        const mesh_record *decided = &record[lanes[i]];
+        const mesh_packet_result hit =
+            mesh_packet_result_of(decided->state != STATE_MISS, decided->t, decided->state);
+        mesh_record_first(trav, &packet[lanes[i]], &hit);
     }
 }
 
@@ -51,7 +66,7 @@ static caromi_rung mesh_resolve(const caromi_mesh_view *mesh, const caromi_mesh_
                                   in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
     caromi_mesh_query own = *query;
     mesh_traversal trav;
-    caromi_rung rung = CAROMI_SECOND_FILTER;
+    caromi_hit_outcome outcome = {.rung = CAROMI_SECOND_FILTER};
     trav.masks = mesh->masks;
     MESH_BEGIN_AT(&trav, mesh);
     int left = mesh_begin_single(&trav, mesh->frame, traversed);
@@ -60,11 +75,11 @@ static caromi_rung mesh_resolve(const caromi_mesh_view *mesh, const caromi_mesh_
             left = mesh_visit_node(&trav, MESH_NODE(mesh, &trav), query->options);
         } else {
             MESH_CARRY(&own, &trav);
-            mesh_resolve_leaf(MESH_LEAF_HERE(mesh, &trav), &trav, mesh->frame.scale, &own, &rung);
+            mesh_resolve_leaf(MESH_LEAF_HERE(mesh, &trav), &trav, mesh->frame.scale, &own, &outcome);
             left = mesh_pop_next(&trav);
         }
     *triangle = trav.best.triangle == MESH_NO_TRIANGLE ? -1 : trav.best.triangle;
     *state = trav.state;
     *t = mesh_first_time(&trav);
-    return rung;
+    return outcome.rung;
 }

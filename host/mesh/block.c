@@ -49,7 +49,7 @@ void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *bloc
 
 caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row)
 {
-    caromi_mesh_query query = {.mask = -1, .options = batch->options};
+    caromi_mesh_query query = {.isa = batch->mesh->context->isa, .mask = -1, .options = batch->options};
     for (int c = 0; c < batch->kind->in; c++)
         caromi_gather(&query.in[c], &batch->in[c], row, 1);
     if (batch->mask.base != NULL)

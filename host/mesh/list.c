@@ -69,33 +69,32 @@ static int search_block(list_job *job, caromi_mesh_block *block, uint32_t thread
 
 static caromi_mesh_query query_in_block(const caromi_mesh_batch *batch, const caromi_mesh_block *block, size_t i)
 {
-    caromi_mesh_query query = {.mask = batch->mask.base != NULL ? block->mask[i] : -1, .options = batch->options};
+    caromi_mesh_query query = {.isa = batch->mesh->context->isa,
+                               .mask = batch->mask.base != NULL ? block->mask[i] : -1,
+                               .options = batch->options};
     for (int c = 0; c < batch->kind->in; c++)
         query.in[c] = block->in[c][i];
     return query;
 }
 
-/* Adds the records of a query to the stage. Contacts are chosen in place, as the search's records are not needed
- * afterwards. */
-static int add_query(list_job *job, caromi_stage *stage, uint32_t thread, const caromi_mesh_block *block,
-                     const caromi_mesh_queries *queries, size_t i, mesh_record *records, uint32_t count)
+/* The records of a block, sorted by query. */
+typedef struct sorted_records {
+    mesh_record *records;
+    uint32_t end[BLOCK];               /* of each query's records */
+    caromi_hit_outcome outcome[BLOCK]; /* of exact mode */
+} sorted_records;
+
+static uint32_t first_record(const sorted_records *sorted, size_t i)
 {
-    const uint32_t row = (uint32_t)(block->row[i] - stage->first);
-    if (job->batch->contacts == NULL)
-        return caromi_stage_add(job->context, job->batch, stage, row, block->state[i], records, count);
-    const caromi_mesh_query query = query_in_block(&job->batch->sweep, block, i);
-    return caromi_stage_add_contacts(job->context, job->batch, &job->choosers[thread], stage, row, &query,
-                                     block->state[i], records, count, queries->records);
+    return i > 0 ? sorted->end[i - 1] : 0;
 }
 
-/* Adds the records of a block to the stage, query by query. */
-static int add_block(list_job *job, caromi_stage *stage, uint32_t thread, const caromi_mesh_block *block,
-                     const caromi_mesh_queries *queries)
+/* Counting sort of the records by query: histogram, prefix sum, scatter. */
+static void sort_records(const caromi_mesh_queries *queries, sorted_records *sorted)
 {
-    mesh_record *sorted = queries->records + queries->capacity;
-    uint32_t end[BLOCK] = {0}, start = 0;
-    int complete = 1;
-    /* Counting sort of the records by query: histogram, prefix sum, scatter. */
+    uint32_t *end = sorted->end, start = 0;
+    sorted->records = queries->records + queries->capacity;
+    memset(end, 0, queries->count * sizeof *end);
     for (uint32_t i = 0; i < queries->found; i++)
         end[queries->records[i].query]++;
     for (size_t i = 0; i < queries->count; i++) {
@@ -104,15 +103,58 @@ static int add_block(list_job *job, caromi_stage *stage, uint32_t thread, const 
         start += count;
     }
     for (uint32_t i = 0; i < queries->found; i++)
-        sorted[end[queries->records[i].query]++] = queries->records[i];
-    /* The records of each query go to the stage, in the order of the block. */
-    start = 0;
-    job->choosers[thread].ahead = sorted;
-    job->choosers[thread].end = sorted + queries->found;
-    for (size_t i = 0; complete && i < queries->count; i++) {
-        complete = add_query(job, stage, thread, block, queries, i, sorted + start, end[i] - start);
-        start = end[i];
+        sorted->records[end[queries->records[i].query]++] = queries->records[i];
+}
+
+/* Exact mode: decides the undecided records of all queries together. (Contacts are decided when they are chosen.) */
+static void decide_records(const list_job *job, const caromi_mesh_block *block, size_t count, sorted_records *sorted)
+{
+    const caromi_list_batch *batch = job->batch;
+    caromi_open_hits open;
+    caromi_open_hits_begin(&open, job->context->isa);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t at = first_record(sorted, i);
+        sorted->outcome[i] = (caromi_hit_outcome){.one_is_enough = batch->any != NULL};
+        while (at < sorted->end[i] && !isnan(sorted->records[at].t))
+            at++;
+        if (at == sorted->end[i] || caromi_is_answered(batch, block->state[i]))
+            continue;
+        const caromi_mesh_query query = query_in_block(&batch->sweep, block, i);
+        caromi_open_records(batch, &query, sorted->records + at, sorted->end[i] - at, &open, &sorted->outcome[i]);
     }
+    caromi_open_hits_decide(&open);
+}
+
+/* Adds the records of a query to the stage. Contacts are chosen in place, as the search's records are not needed
+ * afterwards. */
+static int add_query(list_job *job, caromi_stage *stage, uint32_t thread, const caromi_mesh_block *block,
+                     const caromi_mesh_queries *queries, size_t i, const sorted_records *sorted)
+{
+    const uint32_t row = (uint32_t)(block->row[i] - stage->first), from = first_record(sorted, i);
+    mesh_record *records = sorted->records + from;
+    if (job->batch->contacts == NULL)
+        return caromi_stage_add(job->context, job->batch, stage, row, block->state[i], records, sorted->end[i] - from,
+                                sorted->outcome[i].rung);
+    const caromi_mesh_query query = query_in_block(&job->batch->sweep, block, i);
+    return caromi_stage_add_contacts(job->context, job->batch, &job->choosers[thread], stage, row, &query,
+                                     block->state[i], records, sorted->end[i] - from, queries->records);
+}
+
+/* Adds the records of a block to the stage, query by query, in the order of the block. */
+static int add_block(list_job *job, caromi_stage *stage, uint32_t thread, const caromi_mesh_block *block,
+                     const caromi_mesh_queries *queries)
+{
+    sorted_records sorted;
+    int complete = 1;
+    sort_records(queries, &sorted);
+    if (job->batch->sweep.exact && job->batch->contacts == NULL)
+        decide_records(job, block, queries->count, &sorted);
+    else
+        memset(sorted.outcome, 0, queries->count * sizeof *sorted.outcome);
+    job->choosers[thread].ahead = sorted.records;
+    job->choosers[thread].end = sorted.records + queries->found;
+    for (size_t i = 0; complete && i < queries->count; i++)
+        complete = add_query(job, stage, thread, block, queries, i, &sorted);
     return complete;
 }
 
@@ -122,7 +164,7 @@ static int add_clear(const list_job *job, caromi_stage *stage, const caromi_mesh
     int complete = 1;
     for (uint32_t i = 0; complete && i < count; i++)
         complete = caromi_stage_add(job->context, job->batch, stage, (uint32_t)(block->row[i] - stage->first),
-                                    CAROM_MISS, NULL, 0);
+                                    CAROM_MISS, NULL, 0, CAROMI_FIRST_FILTER);
     return complete;
 }
 

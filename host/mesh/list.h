@@ -2,7 +2,7 @@
 /* Batches with any number of hits per query, answered part by part:
  *
  *   1. list.c    searches a part's queries; each task writes its hits, in the order of traversal, to a stage of its own
- *   2. stage.c   decides undecided hits in integers, sorts each query's hits, counts them
+ *   2. stage.c   decides undecided hits, sorts each query's hits, counts them
  *   3. stage.c   a prefix sum of the stages' counts is where the hits of each stage go in the caller's list
  *   4. stage.c   writes the stages to the list, one task each
  *
@@ -10,6 +10,7 @@
 #ifndef CAROM_HOST_MESH_LIST_H
 #define CAROM_HOST_MESH_LIST_H
 #include "contacts.h"
+#include "cpu/mesh/resolve_hit.h"
 
 /* The staged hits of consecutive queries, written by one task. */
 typedef struct caromi_stage {
@@ -45,10 +46,14 @@ static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 {
     return batch->any != NULL && state != CAROM_MISS;
 }
-/* Adds the state and the records of query `row` to the stage. Decides undecided records in integers (contacts are
- * decided before) and sorts the hits. Returns 0 if there is no memory. */
+/* Exact mode: adds the undecided records of a query to those that wait for a decision. When they are decided, hits have
+ * their time and state, and others the state CAROM_MISS. */
+void caromi_open_records(const caromi_list_batch *batch, const caromi_mesh_query *query, mesh_record *records,
+                         uint32_t count, caromi_open_hits *open, caromi_hit_outcome *outcome);
+/* Adds the state and the records of query `row` to the stage, and sorts the hits. rung: the last that decided one of
+ * them. Returns 0 if there is no memory. */
 int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
-                     int state, const mesh_record *records, uint32_t count);
+                     int state, const mesh_record *records, uint32_t count, caromi_rung rung);
 /* Chooses the contacts from the triangles within reach of a query, and adds them to the stage. spare: room for as many
  * records. */
 int caromi_stage_add_contacts(const carom_context *context, const caromi_list_batch *batch,

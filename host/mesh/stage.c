@@ -83,34 +83,46 @@ static void merge_sort(mesh_record *records, uint32_t count)
         memcpy(records, from, count * sizeof *records);
 }
 
-/* Decides undecided records, in place; returns the number of hits. */
-static uint32_t resolve(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
-                        uint8_t *last_rung)
+void caromi_open_records(const caromi_list_batch *batch, const caromi_mesh_query *query, mesh_record *records,
+                         uint32_t count, caromi_open_hits *open, caromi_hit_outcome *outcome)
 {
-    caromi_mesh_query q = caromi_mesh_query_of(&batch->sweep, query);
+    const carom_mesh *mesh = batch->sweep.mesh;
+    caromi_mesh_query own = *query;
     float corners[9];
-    uint32_t hits = 0;
-    caromi_rung rung = CAROMI_FIRST_FILTER;
     for (uint32_t i = 0; i < count; i++) {
-        mesh_record record = records[i];
-        if (isnan(record.t)) {
-            caromi_triangle_corners(batch->sweep.mesh, (uint32_t)record.triangle, corners);
-            if ((q.options & MESH_CARRIED) != 0)
-                caromi_scene_velocity(batch->sweep.mesh->scene, (uint32_t)record.triangle, q.carried);
-            if (!caromi_resolve_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &record, &rung))
-                continue;
+        mesh_record *record = &records[i];
+        if (!isnan(record->t))
+            continue;
+        caromi_triangle_corners(mesh, (uint32_t)record->triangle, corners);
+        if (batch->search == CAROMI_MESH_OVERLAPS) {
+            record->t = 0;
+            if ((outcome->one_is_enough && outcome->has_hit) ||
+                !caromi_resolve_overlap(&own, corners, &outcome->rung))
+                record->state = CAROM_MISS;
+            else
+                outcome->has_hit = 1;
+            continue;
         }
-        records[hits++] = record;
-        if (batch->any != NULL)
-            break;
+        if ((own.options & MESH_CARRIED) != 0)
+            caromi_scene_velocity(mesh->scene, (uint32_t)record->triangle, own.carried);
+        caromi_open_hits_add(open, &own, corners, own.in[MESH_T_MAX], record, outcome);
     }
-    *last_rung = (uint8_t)rung;
+}
+
+/* Removes the records that are no hits; returns how many are left. */
+static uint32_t keep_hits(mesh_record *records, uint32_t count)
+{
+    uint32_t hits = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        records[hits] = records[i];
+        hits += records[i].state != CAROM_MISS;
+    }
     return hits;
 }
 
-/* Adds the hits of a query to a stage: resolves undecided ones, and sorts. */
+/* Adds the hits of a query to a stage, sorted. */
 int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
-                     int state, const mesh_record *records, uint32_t count)
+                     int state, const mesh_record *records, uint32_t count, caromi_rung rung)
 {
     /* The state alone may be the whole answer: then no record is stored. */
     if (caromi_is_answered(batch, state))
@@ -121,12 +133,9 @@ int caromi_stage_add(const carom_context *context, const caromi_list_batch *batc
     mesh_record *stored = NULL; /* without hits, stage->records may still be NULL */
     if (count > 0)
         stored = memcpy(stage->records + stage->count, records, count * sizeof *stored);
-    /* Exact mode: hits that the filter left undecided are decided now; misses among them are dropped. */
-    stage->rung[row] = CAROMI_FIRST_FILTER;
+    stage->rung[row] = (uint8_t)rung;
     stage->start[row] = stage->count;
-    stage->hits[row] = batch->sweep.exact && batch->contacts == NULL
-                           ? resolve(batch, stage->first + row, stored, count, &stage->rung[row])
-                           : count;
+    stage->hits[row] = rung == CAROMI_FIRST_FILTER || batch->contacts != NULL ? count : keep_hits(stored, count);
     if (!batch->counts_only && stage->hits[row] > 1)
         merge_sort(stored, stage->hits[row]);
     stage->count += stage->hits[row];
@@ -147,11 +156,8 @@ int caromi_stage_add_contacts(const carom_context *context, const caromi_list_ba
     uint8_t by_integers = 0;
     const int64_t chosen = (batch->sweep.mesh->scene != NULL ? caromi_choose_in_scene : caromi_choose_contacts)(
         context, &batch->sweep, batch->contacts, scratch, query, records, count, spare, &by_integers);
-    if (chosen < 0 || !caromi_stage_add(context, batch, stage, row, state, records, (uint32_t)chosen))
-        return 0;
-    if (by_integers)
-        stage->rung[row] = CAROMI_INTEGERS;
-    return 1;
+    return chosen >= 0 && caromi_stage_add(context, batch, stage, row, state, records, (uint32_t)chosen,
+                                           by_integers ? CAROMI_INTEGERS : CAROMI_FIRST_FILTER);
 }
 
 /* ---- scattering to the list -------------------------------------------------------------------------------------- */

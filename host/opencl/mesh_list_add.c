@@ -50,16 +50,33 @@ static int reserve_chooser(const carom_context *context, struct caromi_list_choo
     return list_chooser->records != NULL;
 }
 
+/* Exact mode: decides the undecided records of query i. Returns the last rung that was needed. */
+static caromi_rung decide_records(const caromi_list_part *part, uint64_t i, mesh_record *records, uint32_t hits)
+{
+    caromi_hit_outcome outcome = {.one_is_enough = part->batch->any != NULL};
+    caromi_open_hits open;
+    if (!part->batch->sweep.exact || hits == 0 || caromi_is_answered(part->batch, part->state[i]))
+        return CAROMI_FIRST_FILTER;
+    const caromi_mesh_query query = caromi_mesh_query_of(&part->batch->sweep, part->first + i);
+    caromi_open_hits_begin(&open, part->context->isa);
+    caromi_open_records(part->batch, &query, records, hits, &open, &outcome);
+    caromi_open_hits_decide(&open);
+    return outcome.rung;
+}
+
 /* Adds query i of the part, with its records, to a stage. */
-static void add_query(caromi_list_part *part, caromi_stage *stage, uint32_t thread, uint64_t i,
-                      const mesh_record *records, uint32_t hits)
+static void add_query(caromi_list_part *part, caromi_stage *stage, uint32_t thread, uint64_t i, mesh_record *records,
+                      uint32_t hits)
 {
     const uint32_t row = (uint32_t)(part->first + i - stage->first);
     const enum list_fault fault = fault_of(part, records, hits);
     if (fault != FAULT_NONE)
         atomic_store(&part->corrupt, fault);
     else if (part->batch->contacts == NULL || hits == 0)
-        stage->full = !caromi_stage_add(part->context, part->batch, stage, row, part->state[i], records, hits);
+        stage->full =
+            !caromi_stage_add(part->context, part->batch, stage, row, part->state[i], records, hits,
+                              part->batch->contacts == NULL ? decide_records(part, i, records, hits)
+                                                            : CAROMI_FIRST_FILTER);
     else {
         struct caromi_list_chooser *list_chooser = &part->choosers[thread];
         stage->full = !reserve_chooser(part->context, list_chooser, hits);

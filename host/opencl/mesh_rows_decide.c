@@ -115,29 +115,47 @@ typedef struct decide_job {
     uint8_t *rung;
 } decide_job;
 
+/* Candidate i as a query of its own. */
+static caromi_mesh_query query_of(const decide_job *job, uint64_t i)
+{
+    const caromi_mesh_batch *sweep = &job->rows->batch->sweep;
+    caromi_mesh_query query = {.isa = sweep->mesh->context->isa, .mask = -1, .options = sweep->options};
+    for (int k = 0; k < sweep->kind->in; k++)
+        query.in[k] = job->copy->in[k][i];
+    return query;
+}
+
+static uint64_t key_of(const mesh_record *record)
+{
+    uint32_t t;
+    memcpy(&t, &record->t, sizeof t);
+    return record->state == CAROM_MISS ? ROWS_MISS
+                                       : (uint64_t)t << GRID_KEY_T_SHIFT |
+                                             (uint64_t)(uint32_t)record->triangle << GRID_KEY_B_SHIFT |
+                                             (uint32_t)record->state;
+}
+
 static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const decide_job *job = user;
-    const caromi_mesh_batch *sweep = &job->rows->batch->sweep;
+    mesh_record record[CAROMI_OPEN_HITS];
+    caromi_hit_outcome outcome[CAROMI_OPEN_HITS];
+    caromi_open_hits open;
     (void)thread;
-    for (uint64_t i = begin; i < end; i++) {
-        caromi_mesh_query query = {.mask = -1, .options = sweep->options};
-        mesh_record record = {.t = NAN, .triangle = job->triangle[i]};
-        float corners[9];
-        uint32_t t;
-        for (int k = 0; k < sweep->kind->in; k++)
-            query.in[k] = job->copy->in[k][i];
-        caromi_triangle_corners(sweep->mesh, (uint32_t)record.triangle, corners);
-        caromi_rung rung = CAROMI_FIRST_FILTER;
-        const int hits =
-            caromi_resolve_hit(&query, corners, job->rows->batch->search == CAROMI_MESH_OVERLAPS, &record, &rung);
-        job->rung[i] = (uint8_t)rung;
-        job->key[i] = ROWS_MISS;
-        if (!hits)
-            continue;
-        memcpy(&t, &record.t, sizeof t);
-        job->key[i] = (uint64_t)t << GRID_KEY_T_SHIFT | (uint64_t)(uint32_t)record.triangle << GRID_KEY_B_SHIFT |
-                      (uint32_t)record.state;
+    caromi_open_hits_begin(&open, job->rows->batch->sweep.mesh->context->isa);
+    for (uint64_t from = begin, count; from < end; from += count) {
+        count = end - from < CAROMI_OPEN_HITS ? end - from : CAROMI_OPEN_HITS;
+        for (uint64_t i = 0; i < count; i++) {
+            const caromi_mesh_query query = query_of(job, from + i);
+            record[i] = (mesh_record){.t = NAN, .triangle = job->triangle[from + i], .state = CAROM_OVERLAPPING};
+            outcome[i] = (caromi_hit_outcome){0};
+            caromi_open_records(job->rows->batch, &query, &record[i], 1, &open, &outcome[i]);
+        }
+        caromi_open_hits_decide(&open);
+        for (uint64_t i = 0; i < count; i++) {
+            job->rung[from + i] = (uint8_t)outcome[i].rung;
+            job->key[from + i] = key_of(&record[i]);
+        }
     }
 }
 
