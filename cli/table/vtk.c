@@ -41,7 +41,7 @@ uint64_t vtk_add_array(vtk_text *t, const char *type, const char *name, int coun
 
 void vtk_end(vtk_text *t, const char *type)
 {
-    vtk_add(t, "  </%s>\n  <AppendedData encoding=\"raw\">\n", type);
+    vtk_add(t, "  </%s>\n  <AppendedData encoding=\"raw\">\n%*s", type, VTK_BLANKS, "");
     while (t->used < VTK_TEXT && (t->used + 1) % ALIGNMENT != 0)
         vtk_add(t, " ");
     vtk_add(t, "_");

@@ -7,8 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a text; and in front of each array, its length, little-endian. */
-enum { VTK_TEXT = 16384, VTK_LENGTH = 8 };
+/* Blanks between a text and the arrays; bytes of both; and in front of each array, its length, little-endian.
+ *
+ * VTK reads a file in blocks of 4096 bytes and stops once libexpat reports the tag AppendedData. Since libexpat 2.6
+ * (Debian 12: 2.5.0-1+deb12u2), a tag that came in pieces may be reported with the next block only. ParaView 5.11 then
+ * parses that block, too, and fails unless it is blank. Two blocks of blanks hold a whole one. Debian's VTK 9.1 is
+ * mended. */
+enum { VTK_BLANKS = 2 * 4096, VTK_TEXT = 16384 + VTK_BLANKS, VTK_LENGTH = 8 };
 
 typedef struct vtk_text {
     char at[VTK_TEXT];

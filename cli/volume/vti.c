@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(VTK_TEXT >= VOLUME_TEXT + VOLUME_ARRAYS * (VOLUME_NAME + 160) + 1536, "a header fits");
+_Static_assert(VTK_TEXT - VTK_BLANKS >= VOLUME_TEXT + VOLUME_ARRAYS * (VOLUME_NAME + 160) + 1536, "a header fits");
 
 static void add_header(vtk_text *t, const volume *v)
 {

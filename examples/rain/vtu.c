@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames for ParaView: VTK's XML format for unstructured grids, arrays appended as they lie in memory. Needs no
- * library. In ParaView: Open rain-..vtu, then Glyph: Sphere, scaled by radius, or Point Gaussian. */
+ * library. In ParaView: Open rain-..vtu, then Glyph: Sphere, Scale Array radius, Scale Factor 2; or Point Gaussian. */
 #include "rain.h"
 
 #include <errno.h>
@@ -9,6 +9,9 @@
 #include <string.h>
 
 enum { VTK_VERTEX = 1, VTK_TRIANGLE = 5 };
+
+/* In front of the arrays. ParaView 5.11 with libexpat 2.6 parses one block of 4096 bytes too many. */
+enum { BLANKS = 2 * 4096 };
 
 typedef struct vtu {
     FILE *file;
@@ -75,7 +78,7 @@ static void declare_cells(vtu *v, uint64_t cells, uint64_t corners)
     declare(v, "Int32", "connectivity", 1, 4 * cells * corners);
     declare(v, "Int32", "offsets", 1, 4 * cells);
     declare(v, "UInt8", "types", 1, cells);
-    fputs("</Cells>\n</Piece></UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_", v->file);
+    fprintf(v->file, "</Cells>\n</Piece></UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n%*s_", BLANKS, "");
 }
 
 static int close_vtu(vtu *v, int ok)

@@ -161,6 +161,8 @@ else
 import vtk, numpy
 from vtk.util.numpy_support import vtk_to_numpy
 def read(name):
+    appended = open('frames/' + name, 'rb').read().split(b'<AppendedData encoding="raw">')[1]
+    assert appended[:appended.index(b'_')].isspace() and appended.index(b'_') >= 2 * 4096
     reader = vtk.vtkXMLUnstructuredGridReader()
     reader.SetFileName('frames/' + name)
     reader.Update()

@@ -129,6 +129,9 @@ def check_vtp(path, properties, point, exact, rows):
     from vtkmodules.util.numpy_support import vtk_to_numpy
     from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
+    with open(path, "rb") as file:
+        appended = file.read().split(b'<AppendedData encoding="raw">')[1]
+    expect("blanks", appended[: appended.index(b"_")].isspace() and appended.index(b"_") >= 2 * 4096)  # cli/table/vtk.h
     reader = vtkXMLPolyDataReader()
     reader.SetFileName(path)
     reader.Update()
