@@ -33,12 +33,13 @@ ENTRY = re.compile(r"( *)(\w[^`:]*?) : (.*)")
 
 def load(repository, place):
     """The package, with the calls that its generator makes."""
-    sys.path[:0] = [str(repository / "python/generator"), str(place)]
+    sys.path.insert(0, str(repository / "python/generator"))
     import generate
 
     package = pathlib.Path(place, "carom")
     shutil.copytree(repository / "python/carom", package, ignore=shutil.ignore_patterns("__pycache__", "*.so*"))
     generate.main(repository / "include", generate.table_of_calls(repository, place), package)
+    sys.path.insert(0, str(place))  # not before: Python remembers that it was absent
     with mock(["carom._carom"]):
         import carom
     return carom

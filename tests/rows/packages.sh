@@ -86,6 +86,7 @@ check "the source package is configured" builder 'dpkg-source -x ./*.dsc source 
     debian/rules override_dh_auto_configure > ../configured'
 nothing "Build-Depends brings all that the build looks for" \
     "$(grep '^-- carom: no ' "$work/builder/packages/configured" | grep -v 'no clang-format' || true)"
+check "and all that the site of libcarom-doc needs" builder 'cd source && cmake --build build --target site'
 
 # Pages that man has formatted are man's own: its timer drops them.
 names_left() {
