@@ -39,9 +39,11 @@ FN uint bundle_depth(uint rank)
 }
 
 #ifdef KERNEL_bundle_begin
-__kernel void carom_bundle_begin(__global uint *bundle, __global uint *rank, __global uint *best, uint bundles,
-                                 uint items)
+__kernel void carom_bundle_begin(__global uint *bundle, __global uint *counter, __global uint *rank,
+                                 __global uint *best, uint bundles, uint items)
 {
+    if (get_global_id(0) == 0)
+        counter[0] = bundles;
     EACH(i, bundles)
     {
         bundle[i] = i;
@@ -68,20 +70,26 @@ FN uint bundle_number(uint at, uint j, uint step, uint size)
     return at;
 }
 
-/* Lists the queries of a round: from number `at` on, at a stride of `step`, one of each bundle that is left after the
- * other. Makes the counter of `left` ready. */
-__kernel void carom_bundle_list(__global const uint *bundle, uint left, uint size, uint at, uint step,
-                                __global const uchar *index, ulong index_at, ulong index_stride, uint choice,
-                                __global uint *number, __global uint *element, __global uint *counter, uint queries,
+/* Lists the queries of a round: `members` of each bundle that is left, from number `at` on, at a stride of `step`, one
+ * of each bundle after the other. The round has room for as many of more bundles: what is left of it has no queries.
+ * Makes the counter of `left` ready. An index beyond `last`, which a check has found too, counts as `last`. */
+__kernel void carom_bundle_list(__global const uint *bundle, __global uint *counter, uint side, uint members, uint size,
+                                uint at, uint step, __global const uchar *index, ulong index_at, ulong index_stride,
+                                uint choice, uint last, __global uint *number, __global uint *element, uint queries,
                                 uint items)
 {
+    const uint left = min(counter[side], queries / members);
     if (get_global_id(0) == 0)
-        *counter = 0;
+        counter[side ^ 1] = 0;
     EACH(r, queries)
     {
-        const uint own = bundle[r % left] * size + bundle_number(at, r / left, step, size);
+        uint own = BUNDLE_NO_QUERY, from = RESIDENT_NONE;
+        if (r < left * members) {
+            own = bundle[r % left] * size + bundle_number(at, r / left, step, size);
+            from = choice == RESIDENT_INDEXED ? min(resident_load(index, index_at + own * index_stride), last) : own;
+        }
         number[r] = own;
-        element[r] = choice == RESIDENT_INDEXED ? resident_load(index, index_at + own * index_stride) : own;
+        element[r] = from;
     }
 }
 #endif
@@ -94,8 +102,8 @@ __kernel void carom_bundle_limit(__global const uint *number, __global const uin
 {
     EACH(r, queries)
     {
-        const uint best = rank[number[r] / size], word = WORD(radius, element[r]);
-        float most = as_float(WORD(limit, element[r]));
+        const uint best = rank[number[r] / size], word = WORD(radius, element[r]), given = WORD(limit, element[r]);
+        float most = as_float(resident_is_no_limit(given) ? 0 : given);
         if (best > BUNDLE_INVALID && bundle_is_finite(word)) {
             const float own = as_float(word), depth = as_float(bundle_depth(best));
             const float distance = own - depth + ((own + fabs(depth)) * 0x1p-21f + 0x1p-125f);
@@ -113,20 +121,21 @@ __kernel void carom_bundle_hits(__global const uint *number, uint size, __global
 {
     EACH(r, queries)
     {
-        const uint bundle = number[r] / size, own = hit[r] == 0                 ? BUNDLE_NOTHING
-                                                    : hit[r] == OVERLAP_INVALID ? BUNDLE_INVALID
-                                                                                : BUNDLE_HIT;
+        const uint own = hit[r] == 0 || number[r] == BUNDLE_NO_QUERY ? BUNDLE_NOTHING
+                         : hit[r] == OVERLAP_INVALID                 ? BUNDLE_INVALID
+                                                                     : BUNDLE_HIT;
         if (own != BUNDLE_NOTHING)
-            atomic_max(&rank[bundle], own);
+            atomic_max(&rank[number[r] / size], own);
     }
 }
 #endif
 
 #ifdef KERNEL_bundle_left
-/* Lists the bundles without a hit; *counter is their number. Their order depends on that of the groups. */
-__kernel void carom_bundle_left(__global const uint *bundle, uint left, __global const uint *rank,
-                                __global uint *remaining, __global volatile uint *counter, uint items)
+/* Lists the bundles without a hit, of `most` at most, and counts them. Their order depends on that of the groups. */
+__kernel void carom_bundle_left(__global const uint *bundle, __global volatile uint *counter, uint side, uint most,
+                                __global const uint *rank, __global uint *remaining, uint items)
 {
+    const uint left = min(counter[side], most);
     __local uint scratch[BUNDLE_GROUP];
     __local uint slots;
     for (uint from = (uint)(get_group_id(0) * get_local_size(0)); from < left; from += (uint)get_global_size(0)) {
@@ -135,7 +144,7 @@ __kernel void carom_bundle_left(__global const uint *bundle, uint left, __global
         uint all;
         const uint slot = scan_group(is_left, scratch, &all);
         if (get_local_id(0) == 0)
-            slots = all > 0 ? atomic_add(counter, all) : 0;
+            slots = all > 0 ? atomic_add(&counter[side ^ 1], all) : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (is_left)
             remaining[slots + slot] = own;

@@ -6,23 +6,19 @@
 #include "layout.h"
 #include "resident.h"
 
-/* Whether a limit is below zero, or no number; -0 is neither. */
-FN int resident_is_no_limit(uint word)
-{
-    return word > R_INFINITY_BITS && word != (uint)R_SIGN_MASK;
-}
-
 #ifdef KERNEL_resident_gather
 #define PARAMETERS(k) __global const uchar *from##k, ulong at##k, ulong stride##k, uint choice##k, __global uint *to##k
-#define GATHER(k)                                                                                           \
-    if (k < columns) {                                                                                      \
-        const uint word =                                                                                   \
-            choice##k == RESIDENT_SAME ? (uint)at##k : resident_load(from##k, at##k + element * stride##k); \
-        to##k[row] = choice##k == RESIDENT_LIMIT && resident_is_no_limit(word) ? 0 : word;                  \
+#define GATHER(k)                                                                          \
+    if (k < columns) {                                                                     \
+        const ulong place = at##k + element * stride##k;                                   \
+        const uint word = choice##k == RESIDENT_SAME ? (uint)at##k                         \
+                          : is_none                  ? R_NAN_BITS                          \
+                                                     : resident_load(from##k, place);                       \
+        to##k[row] = choice##k == RESIDENT_LIMIT && resident_is_no_limit(word) ? 0 : word; \
     }
 /* Row r gets element i = first + r of each array, or the element that number i of an index selects. Rows that pad the
- * last group of lanes are copies of the last row. For RESIDENT_SAME all rows get `at` itself. An index beyond `last`,
- * which a check has found too, counts as `last`. */
+ * last group of lanes are copies of the last row. For RESIDENT_SAME all rows get `at` itself. A row whose index is
+ * beyond `last` gets NaN: a check has refused it too, or a list of the library's has no element there. */
 __kernel void carom_resident_gather(PARAMETERS(0), PARAMETERS(1), PARAMETERS(2), PARAMETERS(3), PARAMETERS(4),
                                     PARAMETERS(5), PARAMETERS(6), PARAMETERS(7), uint columns,
                                     __global const uchar *index, ulong index_at, ulong index_stride, uint choice,
@@ -32,8 +28,8 @@ __kernel void carom_resident_gather(PARAMETERS(0), PARAMETERS(1), PARAMETERS(2),
     if (row >= padded)
         return;
     const ulong i = first + (row < rows ? row : rows - 1);
-    const ulong element =
-        choice == RESIDENT_INDEXED ? (ulong)min(resident_load(index, index_at + i * index_stride), last) : i;
+    const ulong element = choice == RESIDENT_INDEXED ? (ulong)resident_load(index, index_at + i * index_stride) : i;
+    const int is_none = choice == RESIDENT_INDEXED && element > last;
     GATHER(0)
     GATHER(1)
     GATHER(2)

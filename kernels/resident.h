@@ -6,6 +6,12 @@
 #define CAROM_RESIDENT_H
 #include "lang.h"
 
+/* Whether a limit is below zero, or no number; -0 is neither. */
+FN int resident_is_no_limit(uint word)
+{
+    return word > R_INFINITY_BITS && word != (uint)R_SIGN_MASK;
+}
+
 /* Loads a word from any address. */
 FN uint resident_load(G const uchar *from, ulong at)
 {

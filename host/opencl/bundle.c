@@ -2,7 +2,9 @@
 /* Bundles whose arrays all lie on the device. They are answered in rounds of single queries, as on the host
  * (host/mesh/bundle.c), but kernels choose the queries of a round and put the answers together (kernels/bundle.cl). The
  * streams of the rounds gather the queries that the kernels have listed, and their answers stay on the device. Of any
- * hits the host reads the number of bundles that are left after each round, of closest points nothing. */
+ * hits the host reads the number of bundles that are left after each round, of closest points nothing. A call in the
+ * caller's queue has all its rounds enqueued, with room for all bundles: a kernel counts those that are left, and the
+ * other rows of the round are invalid queries, which end at once. */
 #include "bundle.h"
 
 #include "abilities.h"
@@ -40,12 +42,14 @@ static int outputs_stay(const caromi_device *device, const caromi_mesh_batch *ba
 static carom_status prepare(caromi_device *device, const caromi_mesh_batch *batch, int outputs_stay, int *serves,
                             carom_error *err)
 {
+    const caromi_index select = caromi_rounds_select(batch);
     carom_error why = {CAROM_OK, 0, ""};
     *serves = outputs_stay && batch->mesh->scene == NULL && (device->lacking & CAROMI_FOLDS_BUNDLES) == 0 &&
               caromi_has_residents(device->context) && inputs_stay(device, batch);
     if (!*serves)
         return CAROM_OK;
-    CHECK(caromi_enqueue_refuse(device->context, err)); /* the host waits between rounds */
+    if (select.base != NULL && caromi_enqueue_last_index(device->context, &select) == UINT32_MAX)
+        CHECK(caromi_enqueue_refuse(device->context, err)); /* it may be what means no element in a list of a round */
     CHECK(caromi_probe_resident(device, err));
     const carom_status status = caromi_probe_bundles(device, &why);
     if (status == CAROM_OK)
@@ -60,14 +64,16 @@ static carom_status prepare(caromi_device *device, const caromi_mesh_batch *batc
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
-static bundle_job job_of(caromi_device *device, const caromi_mesh_batch *batch, uint64_t queries, carom_stats *stats)
+static bundle_job job_of(caromi_device *device, const caromi_mesh_batch *batch, uint64_t queries,
+                         const caromi_round_sizes *sizes, carom_stats *stats)
 {
     return (bundle_job){.device = device,
                         .context = (carom_context *)device->context,
                         .slot = &device->slots[0],
+                        .own_queue = device->slots[0].queue,
                         .batch = batch,
                         .stats = stats,
-                        .rounds = caromi_rounds_of(batch, queries, &caromi_device_rounds)};
+                        .rounds = caromi_rounds_of(batch, queries, sizes)};
 }
 
 static caromi_resident from_element(caromi_resident array, uint64_t element, size_t stride)
@@ -83,7 +89,8 @@ static carom_status begin_round(bundle_job *job, caromi_mesh_batch *round, carom
     const caromi_resident at =
         from_element(caromi_resident_at(job->device, select.base), job->rounds.first, select.stride);
     CHECK(caromi_went_on_between(job->context));
-    CHECK(caromi_bundle_list(job, &at, select.stride, err));
+    caromi_enqueue_move(job->context, job->rounds.first);
+    CHECK(caromi_bundle_list(job, &at, select.stride, caromi_enqueue_last_index(job->context, &select), err));
     caromi_round_batch(&job->rounds, job->batch, caromi_bundle_array(job, CAROMI_BUNDLE_ELEMENT), round);
     return CAROM_OK;
 }
@@ -102,6 +109,9 @@ static carom_status end_job(bundle_job *job, carom_status status, uint64_t end, 
 }
 
 /* ---- any hit ----------------------------------------------------------------------------------------------------- */
+
+/* Of calls in the caller's queue: few rounds, because those that find no bundle left take time too. */
+static const caromi_round_sizes enqueued_rounds = {1 << 17, 1 << 18, 1 << 20};
 
 static carom_status answer_hits(bundle_job *job, const caromi_list_batch *batch, carom_error *err)
 {
@@ -140,7 +150,10 @@ carom_status caromi_resident_any_bundles(caromi_device *device, const void *list
     CHECK(prepare(device, &batch->sweep, caromi_is_resident(device, batch->any), &serves, err));
     if (!serves || *done == end)
         return CAROM_OK;
-    bundle_job job = job_of(device, &batch->sweep, end - *done, stats);
+    const int is_enqueued = device->context->enqueued != NULL;
+    bundle_job job =
+        job_of(device, &batch->sweep, end - *done, is_enqueued ? &enqueued_rounds : &caromi_device_rounds, stats);
+    job.has_room_for_all = is_enqueued;
     const carom_status status = answer_any(&job, batch, *done, end, err);
     return end_job(&job, status, end, done, err);
 }
@@ -218,7 +231,7 @@ carom_status caromi_resident_closest_bundles(caromi_device *device, const void *
     CHECK(prepare(device, batch, outputs_stay(device, batch), &serves, err));
     if (!serves || *done == end)
         return CAROM_OK;
-    bundle_job job = job_of(device, batch, end - *done, stats);
+    bundle_job job = job_of(device, batch, end - *done, &caromi_device_rounds, stats);
     const carom_status status = answer_closest(&job, *done, end, err);
     return end_job(&job, status, end, done, err);
 }

@@ -14,16 +14,18 @@ enum { BUNDLE_SHOWN_MEMORIES = CAROMI_BUNDLE_MEMORIES - CAROMI_BUNDLE_SHOWN };
  * device, which last as long as the call. */
 typedef struct bundle_job {
     caromi_device *device;
-    carom_context *context; /* of the running call, whose staging copies the buffers are among */
-    caromi_cl_slot *slot;   /* whose queue runs all commands but those of the streams */
+    carom_context *context;     /* of the running call, whose staging copies the buffers are among */
+    caromi_cl_slot *slot;       /* whose queue runs all commands but those of the streams */
+    cl_command_queue own_queue; /* the slot's; a call in the caller's queue runs all commands there */
     const caromi_mesh_batch *batch;
     carom_stats *stats;
     caromi_rounds rounds;
-    int side;         /* which of two memories lists the bundles that are left */
-    uint32_t held;    /* staging copies of the call */
-    char *range;      /* reserved addresses */
-    uint64_t bytes;   /* of the range */
-    int has_declined; /* the device leaves the batch to the CPU */
+    int has_room_for_all; /* rounds of any hits have room for all bundles: the host does not learn which are left */
+    int side;             /* which of two memories lists the bundles that are left */
+    uint32_t held;        /* staging copies of the call */
+    char *range;          /* reserved addresses */
+    uint64_t bytes;       /* of the range */
+    int has_declined;     /* the device leaves the batch to the CPU */
     carom_buffer shown[BUNDLE_SHOWN_MEMORIES];
     caromi_device_memory store[BUNDLE_SHOWN_MEMORIES];
 } bundle_job;
@@ -46,12 +48,14 @@ void caromi_bundle_close(bundle_job *job);
 /* Enqueue the commands of a round, in this order; the job's `rounds` has its queries.
  * Lists all bundles as left. */
 carom_status caromi_bundle_begin(bundle_job *job, carom_error *err);
-/* Lists the queries. select: where the batch's selection lies, moved to the first bundle's first query. */
-carom_status caromi_bundle_list(bundle_job *job, const caromi_resident *select, size_t stride, carom_error *err);
+/* Lists the queries. select: where the batch's selection lies, moved to the first bundle's first query; last: what it
+ * may select. */
+carom_status caromi_bundle_list(bundle_job *job, const caromi_resident *select, size_t stride, uint32_t last,
+                                carom_error *err);
 /* Limits their distances. round: with the caller's columns. */
 carom_status caromi_bundle_limit(bundle_job *job, const caromi_mesh_batch *round, carom_error *err);
-/* Adds answers of any hits, which are in the first column of answers. Waits, and takes bundles with a hit from those
- * that are left. */
+/* Adds answers of any hits, which are in the first column of answers, and takes bundles with a hit from those that are
+ * left. Waits for their number, unless rounds have room for all. */
 carom_status caromi_bundle_add_hits(bundle_job *job, carom_error *err);
 /* Adds closest points; finds the queries whose answers are new. */
 carom_status caromi_bundle_add_depths(bundle_job *job, const caromi_mesh_batch *round, carom_error *err);

@@ -65,16 +65,25 @@ static carom_status fail(const bundle_job *job, const char *what, carom_error *e
                        "%.80s was refused: kernel %s differs from the CPU", job->device->info.name, what);
 }
 
-/* Lists a round, and reads which queries it has. They are in range, and have the elements of the selection. */
-static carom_status list(bundle_job *job, bundle_probe *data, uint32_t count, carom_error *err)
+/* Whether a row of a round has a query of the selection, of whose elements `last` is the last one, or none. */
+static int is_listed(const bundle_job *job, const bundle_probe *data, uint32_t r, uint32_t last)
+{
+    const uint32_t number = data->number[r], element = data->element[r];
+    if (number == BUNDLE_NO_QUERY)
+        return job->has_room_for_all && element == RESIDENT_NONE;
+    return number < QUERIES && element == (data->order[number] < last ? data->order[number] : last);
+}
+
+/* Lists a round, and reads which queries it has. */
+static carom_status list(bundle_job *job, bundle_probe *data, uint32_t count, uint32_t last, carom_error *err)
 {
     const caromi_resident select = {data->select, 0};
-    CHECK(caromi_bundle_list(job, &select, sizeof *data->order, err));
+    CHECK(caromi_bundle_list(job, &select, sizeof *data->order, last, err));
     CHECK(caromi_bundle_settle(job, err));
     CHECK(read_all(job, CAROMI_BUNDLE_NUMBER, data->number, count * sizeof *data->number, err));
     CHECK(read_all(job, CAROMI_BUNDLE_ELEMENT, data->element, count * sizeof *data->element, err));
     for (uint32_t r = 0; r < count; r++)
-        if (data->number[r] >= QUERIES || data->element[r] != data->order[data->number[r]])
+        if (!is_listed(job, data, r, last))
             return fail(job, "bundle_list", err);
     return CAROM_OK;
 }
@@ -93,16 +102,18 @@ static carom_status compare_results(bundle_job *job, bundle_probe *data, uint32_
     return caromi_probe_compare(job->device, program, RESULT, 0, data->got, data->expected, 1, err);
 }
 
-static carom_status run_hits(bundle_job *job, bundle_probe *data, carom_error *err)
+/* has_room_for_all: what the rows without a query have for an answer does not count. */
+static carom_status run_hits(bundle_job *job, bundle_probe *data, int has_room_for_all, carom_error *err)
 {
     const caromi_resident to = {data->to, ODD};
+    job->has_room_for_all = has_room_for_all;
     CHECK(clear_results(job, data, err));
     caromi_rounds_begin(&job->rounds, 0, QUERIES);
     CHECK(caromi_bundle_begin(job, err));
     for (uint32_t count; (count = caromi_rounds_next(&job->rounds)) > 0;) {
-        CHECK(list(job, data, count, err));
+        CHECK(list(job, data, count, QUERIES - 3, err));
         for (uint32_t r = 0; r < count; r++)
-            data->byte[r] = data->hit[data->number[r]];
+            data->byte[r] = data->number[r] == BUNDLE_NO_QUERY ? 1 : data->hit[data->number[r]];
         CHECK(write_all(job, CAROMI_BUNDLE_ANSWER, data->byte, count, err));
         CHECK(caromi_bundle_add_hits(job, err));
     }
@@ -135,7 +146,7 @@ static carom_status check_limits(bundle_job *job, const bundle_probe *data, uint
 static carom_status run_round(bundle_job *job, bundle_probe *data, const caromi_mesh_batch *round, uint32_t count,
                               carom_error *err)
 {
-    CHECK(list(job, data, count, err));
+    CHECK(list(job, data, count, UINT32_MAX, err));
     CHECK(caromi_bundle_limit(job, round, err));
     CHECK(caromi_bundle_settle(job, err));
     CHECK(read_all(job, CAROMI_BUNDLE_LIMIT, data->limit, count * sizeof *data->limit, err));
@@ -212,7 +223,8 @@ static carom_status run_both(bundle_job *job, bundle_probe *data, carom_error *e
     CHECK(caromi_make_buffer(job->device, "the bit probe", CL_MEM_READ_WRITE, RESULT, NULL, &data->to, err));
     CHECK(caromi_write_at(job->device, job->slot->queue, data->select, CAROMI_BEGIN, data->order, sizeof data->order,
                           NULL, err));
-    CHECK(run_hits(job, data, err));
+    CHECK(run_hits(job, data, 0, err));
+    CHECK(run_hits(job, data, 1, err));
     return run_depths(job, data, err);
 }
 
@@ -224,6 +236,7 @@ static carom_status run(caromi_device *device, void *memory, carom_error *err)
     bundle_job job = {.device = device,
                       .context = (carom_context *)device->context,
                       .slot = &device->slots[0],
+                      .own_queue = device->slots[0].queue,
                       .stats = &stats,
                       .rounds = caromi_rounds_of(&batch, QUERIES, &sizes)};
     make(data);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bundle.h"
+#include "enqueue.h"
 #include "host/core/staging.h"
 
 enum { LINE = 64 /* shown memory begins at multiples */ };
@@ -44,9 +45,11 @@ carom_status caromi_bundle_open(bundle_job *job, uint32_t shown, carom_error *er
     const caromi_rounds *rounds = &job->rounds;
     const uint64_t each = (rounds->capacity * sizeof(cl_uint) + LINE - 1) / LINE * LINE;
     job->held = caromi_staging_held(job->context);
+    if (job->context->enqueued != NULL)
+        job->slot->queue = caromi_enqueue_queue(job->context);
     for (uint32_t memory = 0; memory < CAROMI_BUNDLE_SHOWN; memory++)
         CHECK(reserve(job, memory,
-                      memory == CAROMI_BUNDLE_COUNTER ? 1
+                      memory == CAROMI_BUNDLE_COUNTER ? 2
                       : memory < CAROMI_BUNDLE_OWN    ? rounds->most
                                                       : rounds->capacity,
                       err));
@@ -63,6 +66,7 @@ carom_status caromi_bundle_open(bundle_job *job, uint32_t shown, carom_error *er
 void caromi_bundle_close(bundle_job *job)
 {
     caromi_staging_drop_work(job->context, job->held);
+    job->slot->queue = job->own_queue;
     if (job->range != NULL)
         caromi_range_release(job->range, job->bytes);
 }
@@ -87,13 +91,24 @@ static uint32_t queries_of(const bundle_job *job)
     return job->rounds.left * job->rounds.members;
 }
 
+/* Memory of the bundles that are left, before the round or after it. */
 static uint32_t left_of(const bundle_job *job, int is_after)
 {
     return (job->side ^ is_after) != 0 ? CAROMI_BUNDLE_REMAINING : CAROMI_BUNDLE_LEFT;
 }
 
+/* Sets the bundles of the round, and their counters. */
+static void set_left(const bundle_job *job, caromi_arguments *arguments)
+{
+    set_memory(job, arguments, left_of(job, 0));
+    set_memory(job, arguments, CAROMI_BUNDLE_COUNTER);
+    caromi_set_uint(arguments, (uint64_t)job->side);
+}
+
 carom_status caromi_bundle_settle(bundle_job *job, carom_error *err)
 {
+    if (job->context->enqueued != NULL) /* all commands are in one queue */
+        return CAROM_OK;
     return caromi_slot_settle(job->device, job->slot, job->stats, err);
 }
 
@@ -102,27 +117,29 @@ carom_status caromi_bundle_begin(bundle_job *job, carom_error *err)
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_BUNDLE_BEGIN);
     job->side = 0;
     set_memory(job, &arguments, left_of(job, 0));
+    set_memory(job, &arguments, CAROMI_BUNDLE_COUNTER);
     set_memory(job, &arguments, CAROMI_BUNDLE_RANK);
     set_memory(job, &arguments, CAROMI_BUNDLE_BEST);
     return launch(job, &arguments, job->rounds.count, err);
 }
 
-carom_status caromi_bundle_list(bundle_job *job, const caromi_resident *select, size_t stride, carom_error *err)
+carom_status caromi_bundle_list(bundle_job *job, const caromi_resident *select, size_t stride, uint32_t last,
+                                carom_error *err)
 {
     const caromi_rounds *rounds = &job->rounds;
     const caromi_resident any = {*caromi_bundle_memory(job, CAROMI_BUNDLE_RANK), 0}; /* is not read */
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_BUNDLE_LIST);
-    set_memory(job, &arguments, left_of(job, 0));
-    caromi_set_uint(&arguments, rounds->left);
+    set_left(job, &arguments);
+    caromi_set_uint(&arguments, rounds->members);
     caromi_set_uint(&arguments, rounds->size);
     caromi_set_uint(&arguments, rounds->at);
     caromi_set_uint(&arguments, rounds->step);
     caromi_set_resident(&arguments, select->memory != NULL ? select : &any);
     caromi_set_ulong(&arguments, stride);
     caromi_set_uint(&arguments, select->memory != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
+    caromi_set_uint(&arguments, last);
     set_memory(job, &arguments, CAROMI_BUNDLE_NUMBER);
     set_memory(job, &arguments, CAROMI_BUNDLE_ELEMENT);
-    set_memory(job, &arguments, CAROMI_BUNDLE_COUNTER);
     return launch(job, &arguments, queries_of(job), err);
 }
 
@@ -173,27 +190,33 @@ static carom_status list_left(bundle_job *job, carom_error *err)
     const uint64_t groups = (job->rounds.left + BUNDLE_GROUP - 1) / BUNDLE_GROUP,
                    most = job->device->max_items / BUNDLE_GROUP;
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_BUNDLE_LEFT);
-    set_memory(job, &arguments, left_of(job, 0));
+    set_left(job, &arguments);
     caromi_set_uint(&arguments, job->rounds.left);
     set_memory(job, &arguments, CAROMI_BUNDLE_RANK);
     set_memory(job, &arguments, left_of(job, 1));
-    set_memory(job, &arguments, CAROMI_BUNDLE_COUNTER);
     return caromi_launch_groups(job->device, job->slot, &arguments, groups < most ? groups : most, BUNDLE_GROUP, err);
 }
 
-carom_status caromi_bundle_add_hits(bundle_job *job, carom_error *err)
+/* Reads how many are left. */
+static carom_status read_left(bundle_job *job, carom_error *err)
 {
     const uint64_t first = job->rounds.first;
     cl_uint left;
-    CHECK(raise_hits(job, err));
-    CHECK(list_left(job, err));
     CHECK(caromi_bundle_settle(job, err));
-    CHECK(caromi_read(job->device, job->slot->queue, *caromi_bundle_memory(job, CAROMI_BUNDLE_COUNTER), CAROMI_BEGIN,
-                      &left, sizeof left, CAROMI_WAIT, NULL, "bundles", err));
+    CHECK(caromi_read(job->device, job->slot->queue, *caromi_bundle_memory(job, CAROMI_BUNDLE_COUNTER),
+                      (size_t)(job->side ^ 1) * sizeof left, &left, sizeof left, CAROMI_WAIT, NULL, "bundles", err));
     if (left > job->rounds.left)
         return caromi_fail_corrupt(job->device, "numbers of bundles", first,
                                    first + (uint64_t)job->rounds.count * job->rounds.size, err);
     job->rounds.left = left;
+    return CAROM_OK;
+}
+
+carom_status caromi_bundle_add_hits(bundle_job *job, carom_error *err)
+{
+    CHECK(raise_hits(job, err));
+    CHECK(list_left(job, err));
+    CHECK(job->has_room_for_all ? CAROM_OK : read_left(job, err));
     job->side ^= 1;
     return CAROM_OK;
 }

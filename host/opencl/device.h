@@ -162,7 +162,7 @@ enum {
 enum {
     CAROMI_BUNDLE_LEFT, /* numbers of the bundles that are left, before a round and after it */
     CAROMI_BUNDLE_REMAINING,
-    CAROMI_BUNDLE_COUNTER, /* of the latter */
+    CAROMI_BUNDLE_COUNTER, /* numbers of both */
     CAROMI_BUNDLE_RANK,    /* of each bundle; the number of the query that has its answer */
     CAROMI_BUNDLE_BEST,
     CAROMI_BUNDLE_OWN,    /* rank of each query of a round */

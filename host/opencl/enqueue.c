@@ -36,6 +36,7 @@ struct caromi_enqueued {
     caromi_values values[CAROMI_VALUES_MAX]; /* that are checked on the device */
     uint32_t value_count;
     uint64_t begin; /* of their rows */
+    uint64_t moved; /* rows from the beginning of the caller's arrays to that of the columns */
     const cl_uint *found;
     atomic_uchar *note; /* given back with the call; NULL: none */
 };
@@ -221,12 +222,24 @@ carom_status caromi_enqueue_values(const carom_context *context, const caromi_va
     return CAROM_OK;
 }
 
+void caromi_enqueue_move(const carom_context *context, uint64_t row)
+{
+    if (context->enqueued != NULL)
+        context->enqueued->moved = row;
+}
+
+/* Columns with an index begin where their array does. */
+static const void *column_base(const caromi_enqueued *call, const caromi_in_column *array)
+{
+    return (const char *)array->base + (array->index.base == NULL ? call->moved * array->stride : 0);
+}
+
 int caromi_enqueue_is_limit(const carom_context *context, const caromi_in_column *column)
 {
     const caromi_enqueued *call = context->enqueued;
     for (uint32_t i = 0; call != NULL && column->base != NULL && i < call->value_count; i++) {
         const caromi_in_column *limits = &call->values[i].column;
-        if (call->values[i].are_limits && limits->base == column->base && limits->stride == column->stride)
+        if (call->values[i].are_limits && column_base(call, limits) == column->base && limits->stride == column->stride)
             return 1;
     }
     return 0;
@@ -236,13 +249,16 @@ uint32_t caromi_enqueue_last_index(const carom_context *context, const caromi_in
 {
     const caromi_enqueued *call = context->enqueued;
     uint32_t least = UINT32_MAX;
+    int is_checked = 0;
     for (uint32_t i = 0; call != NULL && index->base != NULL && i < call->value_count; i++) {
         const caromi_values *values = &call->values[i];
         const uint32_t last = caromi_last_index(values);
-        if (!values->are_limits && values->column.base == index->base && values->column.stride == index->stride)
+        if (!values->are_limits && values->column.base == index->base && values->column.stride == index->stride) {
             least = last < least ? last : least;
+            is_checked = 1;
+        }
     }
-    return least;
+    return is_checked || call == NULL ? least : UINT32_MAX - 1;
 }
 
 /* The error for a value that a check has refused. */

@@ -28,8 +28,10 @@ struct caromi_values;
 carom_status caromi_enqueue_values(const carom_context *context, const struct caromi_values *values, uint32_t count,
                                    uint64_t begin, void **to, carom_error *err);
 /* Whether the call that is being enqueued checks this column as limits; the largest value that it allows in an index
- * that it checks, UINT32_MAX for any other. */
+ * that it checks. Any other index of it is a list of the library's, in which UINT32_MAX is no element. */
 int caromi_enqueue_is_limit(const carom_context *context, const caromi_in_column *column);
+/* The call that is being enqueued goes on with columns that begin at this row of its arrays. */
+void caromi_enqueue_move(const carom_context *context, uint64_t row);
 uint32_t caromi_enqueue_last_index(const carom_context *context, const caromi_index *index);
 /* Fails while a call is being enqueued, before work for which the host would have to wait. */
 carom_status caromi_enqueue_refuse(const carom_context *context, carom_error *err);

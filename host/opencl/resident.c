@@ -295,7 +295,8 @@ enum {
     PROBE_TURNED = 1832,                         /* the bytes in reverse order, */
     PROBE_MORE = 2048,                           /* and the other columns */
     PROBE_COLUMN = PROBE_ROWS * sizeof(cl_uint), /* bytes of a column */
-    PROBE_WORD = 0x01fe02fd                      /* the constant word */
+    PROBE_WORD = 0x01fe02fd,                     /* the constant word, */
+    PROBE_NAN = 0x7fc00000                       /* and that of rows beyond the last element */
 };
 _Static_assert((int)PROBE_MORE + (RESIDENT_COLUMNS - 1) * (int)PROBE_COLUMN <= (int)PROBE_BYTES, "room for columns");
 
@@ -313,16 +314,14 @@ static void make_probe(resident_probe *data)
     for (uint32_t i = 0; i < PROBE_ROWS; i++) {
         uint32_t element;
         memcpy(&element, data->array + PROBE_INDEX + (PROBE_FIRST + i) * PROBE_STRIDE, sizeof element);
-        element = element < PROBE_LAST ? element : PROBE_LAST;
-        memcpy(data->expected + PROBE_WORDS + i * 8, data->array + PROBE_AT + element * PROBE_STRIDE, 4);
-        memcpy(data->expected + PROBE_ODD + i * 8, data->array + PROBE_AT + element * PROBE_STRIDE, 4);
-        for (uint32_t k = 1; k < RESIDENT_COLUMNS; k++) {
-            const uint32_t word = PROBE_WORD;
-            memcpy(data->expected + PROBE_MORE + (k - 1) * PROBE_COLUMN + 4 * i,
-                   k < RESIDENT_COLUMNS - 1 ? (const void *)(data->array + PROBE_AT + k + element * PROBE_STRIDE)
-                                            : &word,
-                   4);
+        for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++) {
+            uint32_t word = k == RESIDENT_COLUMNS - 1 ? PROBE_WORD : PROBE_NAN;
+            if (k < RESIDENT_COLUMNS - 1 && element <= PROBE_LAST)
+                memcpy(&word, data->array + PROBE_AT + k + element * PROBE_STRIDE, sizeof word);
+            memcpy(data->expected + (k == 0 ? PROBE_WORDS + i * 8 : PROBE_MORE + (k - 1) * PROBE_COLUMN + 4 * i), &word,
+                   sizeof word);
         }
+        memcpy(data->expected + PROBE_ODD + i * 8, data->expected + PROBE_WORDS + i * 8, 4);
     }
     for (uint32_t i = 0; i < PROBE_ROWS; i++) { /* as bytes: the first hundred bytes of the column */
         uint8_t byte;

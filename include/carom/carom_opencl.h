@@ -38,8 +38,8 @@
 /// caller, if the device can answer it alone. Then no thread of the host begins or ends it, and the
 /// job ends with its last command. This takes all of the following:
 ///
-/// - the call is one of pairs, first hits, closest points or any hits, in fast mode, and has no
-///   bundles;
+/// - the call is one of pairs, first hits, closest points or any hits, also of bundles, in fast
+///   mode;
 /// - its arrays lie in buffers of the device, but for inputs of one element (CAROM_REPEAT);
 /// - the context has one device, which is that of the queue, and no job of it is unfinished;
 /// - programs and mesh are ready: by an earlier call of the same kind, or by batch.prepare;

@@ -145,7 +145,7 @@ static void check_call(const simulation *s, call_choice choice, carom_mesh *mesh
         call_case_batch(c)->job = &job;
         begin_step(&before);
         test_ok(call_case_name(c), call_case_ask(c, s->context, mesh, &err), &err);
-        if (again && choice.form != CALL_BUNDLED) { /* between the rounds of bundles the host waits */
+        if (again) {
             expect_enqueued(call_case_name(c), before);
             assert_int_equal(c->stats.on_device, c->count);
         }
