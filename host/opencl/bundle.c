@@ -64,8 +64,7 @@ static carom_status prepare(caromi_device *device, const caromi_mesh_batch *batc
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
-static bundle_job job_of(caromi_device *device, const caromi_mesh_batch *batch, uint64_t queries,
-                         const caromi_round_sizes *sizes, carom_stats *stats)
+static bundle_job job_of(caromi_device *device, const caromi_mesh_batch *batch, uint64_t queries, carom_stats *stats)
 {
     return (bundle_job){.device = device,
                         .context = (carom_context *)device->context,
@@ -73,7 +72,8 @@ static bundle_job job_of(caromi_device *device, const caromi_mesh_batch *batch, 
                         .own_queue = device->slots[0].queue,
                         .batch = batch,
                         .stats = stats,
-                        .rounds = caromi_rounds_of(batch, queries, sizes)};
+                        .rounds = caromi_rounds_of(batch, queries, &caromi_device_rounds),
+                        .has_room_for_all = device->context->enqueued != NULL};
 }
 
 static caromi_resident from_element(caromi_resident array, uint64_t element, size_t stride)
@@ -109,9 +109,6 @@ static carom_status end_job(bundle_job *job, carom_status status, uint64_t end, 
 }
 
 /* ---- any hit ----------------------------------------------------------------------------------------------------- */
-
-/* Of calls in the caller's queue: few rounds, because those that find no bundle left take time too. */
-static const caromi_round_sizes enqueued_rounds = {1 << 17, 1 << 18, 1 << 20};
 
 static carom_status answer_hits(bundle_job *job, const caromi_list_batch *batch, carom_error *err)
 {
@@ -150,10 +147,7 @@ carom_status caromi_resident_any_bundles(caromi_device *device, const void *list
     CHECK(prepare(device, &batch->sweep, caromi_is_resident(device, batch->any), &serves, err));
     if (!serves || *done == end)
         return CAROM_OK;
-    const int is_enqueued = device->context->enqueued != NULL;
-    bundle_job job =
-        job_of(device, &batch->sweep, end - *done, is_enqueued ? &enqueued_rounds : &caromi_device_rounds, stats);
-    job.has_room_for_all = is_enqueued;
+    bundle_job job = job_of(device, &batch->sweep, end - *done, stats);
     const carom_status status = answer_any(&job, batch, *done, end, err);
     return end_job(&job, status, end, done, err);
 }
@@ -231,7 +225,7 @@ carom_status caromi_resident_closest_bundles(caromi_device *device, const void *
     CHECK(prepare(device, batch, outputs_stay(device, batch), &serves, err));
     if (!serves || *done == end)
         return CAROM_OK;
-    bundle_job job = job_of(device, batch, end - *done, &caromi_device_rounds, stats);
+    bundle_job job = job_of(device, batch, end - *done, stats);
     const carom_status status = answer_closest(&job, *done, end, err);
     return end_job(&job, status, end, done, err);
 }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { BUNDLES = (1 << 17) + 300, SIZE = 5 /* three rounds */, QUERIES = BUNDLES * SIZE, SEED = 31, FILL = 0xa5 };
+enum { BUNDLES = (1 << 17) + 300, SIZE = 5 /* a round each */, QUERIES = BUNDLES * SIZE, SEED = 31, FILL = 0xa5 };
 enum { ASK_SWEEP, ASK_OVERLAP, ASK_CLOSEST, ASKED };
 static const char *const asked_names[ASKED] = {"sweeps", "overlaps", "closest points"};
 static const float velocity[3] = {0.25f, -0.5f, -1};
