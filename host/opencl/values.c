@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks limits and indices that lie on the device (kernels/resident.cl). Of a blocking call the host reads one word
  * for each array, before any work. Of a call that is being enqueued it reads what was noted when the job is asked;
- * meanwhile a refused index counts as the last element, and a refused limit as 0. */
+ * meanwhile a query with a refused index is an invalid one, and a refused limit counts as 0. */
 #include <string.h>
 
 #include "host/core/values.h"
