@@ -230,6 +230,7 @@ __kernel void carom_grid_meet_all(__global const float4 *sphere, __global const 
         return;
     const uint row = first + (uint)get_global_id(0) / tiles, tile = (uint)get_global_id(0) % tiles;
     const uint end = min(tile * each + each, count), own = min(list[min(row, count - 1)], spheres - 1);
+    const uint first_image = options & GRID_IMAGED ? 0 : GRID_IMAGE_OWN, end_image = GRID_IMAGES - first_image;
     LANG_ROLLED
     for (uint k = max(tile * each, row + 1); k < end; k++) {
         const uint one = min(own, min(list[k], spheres - 1)), other = max(own, min(list[k], spheres - 1));
@@ -237,7 +238,7 @@ __kernel void carom_grid_meet_all(__global const float4 *sphere, __global const 
             ((options & CLOUD_MASKED) && !grid_passes(filter[one], filter[other])))
             continue;
         LANG_ROLLED
-        for (uint image = 0; image < GRID_IMAGES; image++) {
+        for (uint image = first_image; image < end_image; image++) {
             if (!grid_exists(image, period_x, period_y, period_z))
                 continue;
             const cloud_in in = grid_pair_of(sphere[one], motion[one], sphere[other], motion[other],
