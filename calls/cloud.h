@@ -58,6 +58,7 @@ CAROMI_INLINED const caromi_call_type *caromi_type_of_cloud_order(void)
                                           .out_element = sizeof(uint32_t),
                                           .in = CAROMI_MEMBERS(caromi_spheres_in),
                                           .unit = CAROMI_UNIT_SPHERE,
+                                          .stays = 1,
                                           .call = caromi_call_cloud_order};
     return &type;
 }

@@ -37,7 +37,19 @@ FN real grid_number(uint ordered)
 }
 
 #ifdef KERNEL_grid_measure
-/* Bounds of all valid spheres, and their histogram by width. Each group adds up its spheres in local memory first. */
+/* The size that the histogram goes by: the width or, with GRID_BY_REACH, the reach, whose bins are the CPU's classes.
+ */
+FN real grid_size(real reach, real margin)
+{
+#ifdef GRID_BY_REACH
+    (void)margin;
+    return reach;
+#else
+    return grid_width(reach, margin);
+#endif
+}
+
+/* Bounds of all valid spheres, and their histogram by size. Each group adds up its spheres in local memory first. */
 __kernel void carom_grid_measure(__global const float4 *sphere, real margin, uint split, uint spheres,
                                  __global grid_measure *measure, uint items)
 {
@@ -53,7 +65,7 @@ __kernel void carom_grid_measure(__global const float4 *sphere, real margin, uin
         const uint at[3] = {grid_ordered(s.x), grid_ordered(s.y), grid_ordered(s.z)};
         if (s.w < R(0.0))
             continue;
-        const uint bin = grid_bin(grid_width(s.w, margin));
+        const uint bin = grid_bin(grid_size(s.w, margin));
         atomic_inc(&count[bin]);
         if (i >= split)
             atomic_inc(&second[bin]);

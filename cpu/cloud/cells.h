@@ -2,6 +2,7 @@
 /* Columns of spheres before they are sorted into cells: which spheres are valid, their bounds, and their cell numbers.
  * Columns are readable up to a multiple of the lanes. */
 #include "cloud.h"
+#include "kernels/cloud_level.h"
 
 /* Finds the valid spheres; caromi_cloud_check_fn. */
 static uint32_t cloud_check(const float *const *in, uint32_t columns, uint32_t radius, uint32_t count, float *magnitude,
@@ -59,10 +60,7 @@ FN void cloud_cells_of(const caromi_cloud_level *levels, uint32_t level_index, c
     const caromi_cloud_level *l = &levels[level_index];
     const wf low = w_f(l->low[axis]), per = w_f(l->per[axis]), most = w_f((double)l->most[axis]);
     for (uint32_t i = 0; i < count; i += WIDE) {
-        wf position = (w_load(x + i) - low) * per;
-        position = w_sel(w_lt(w_f(0), position), position, w_f(0));
-        position = w_sel(w_lt(position, most), position, most);
-        cloud_ints number_of_cell = cloud_to_ints(position);
+        cloud_ints number_of_cell = cloud_to_ints(cloud_level_cell(w_load(x + i), low, per, most));
         if (level_index > 0) {
             cloud_ints before, of;
             memcpy(&before, cell + i, sizeof before);

@@ -425,12 +425,6 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return status;
 }
 
-/* Whether a GPU may do the whole call, and arrays may stay there. */
-static int can_sort_on_device(const cloud_call *call)
-{
-    return call->order == NULL;
-}
-
 /* The device sorts the spheres itself, and the arrays stay where they are. */
 static carom_status answer_by_grid(caromi_device *device, const cloud_call *call, int *answered, carom_stats *stats,
                                    carom_error *err)
@@ -439,8 +433,10 @@ static carom_status answer_by_grid(caromi_device *device, const cloud_call *call
                                        .full = call->list != NULL && call->desc->full,
                                        .partners = call->count != NULL ? call->count->partners : NULL,
                                        .first = call->first,
-                                       .hit = call->any != NULL ? call->any->hit : NULL};
-    return caromi_driver.grid_answer(device, &call->cloud, &result, answered, stats, err);
+                                       .hit = call->any != NULL ? call->any->hit : NULL,
+                                       .order = call->order};
+    const caromi_cloud cloud = call->order != NULL ? caromi_cloud_resting(&call->cloud) : call->cloud;
+    return caromi_driver.grid_answer(device, &cloud, &result, answered, stats, err);
 }
 
 /* The host sorts the spheres, and the device compares them. Returns a failure only if it is the device's own. The CPU
@@ -477,9 +473,11 @@ static carom_status answer_joined(caromi_device *device, const cloud_call *of, u
 
 static carom_status prepare_device(caromi_device *device, const cloud_call *call, carom_error *err)
 {
-    if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
-        CHECK(caromi_driver.grid_prepare(device, &call->cloud, err));
-    return caromi_driver.cloud_prepare(device, call->cloud.exact, err);
+    const int is_order = call->order != NULL;
+    const caromi_cloud cloud = is_order ? caromi_cloud_resting(&call->cloud) : call->cloud;
+    if (caromi_driver.grid_serves(device))
+        CHECK(caromi_driver.grid_prepare(device, &cloud, is_order, err));
+    return is_order ? CAROM_OK : caromi_driver.cloud_prepare(device, cloud.exact, err);
 }
 
 static carom_status on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
@@ -490,9 +488,9 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
     int answered = 0;
     if (end == *done)
         return prepare_device(device, call, err);
-    if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
+    if (caromi_driver.grid_serves(device))
         CHECK(answer_by_grid(device, call, &answered, stats, err));
-    if (!answered)
+    if (!answered && call->order == NULL) /* an order has no comparisons */
         CHECK(answer_joined(device, call, by_integers, &answered, stats, err));
     if (answered)
         *done = end;
@@ -502,8 +500,8 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
 /* The measured speed of calls of this kind. */
 static caromi_pace *pace_of(carom_context *context, const cloud_call *call)
 {
-    enum { COUNT, LIST, FIRST, ANY };
-    const int kind = call->count ? COUNT : call->list ? LIST : call->first ? FIRST : ANY;
+    enum { COUNT, LIST, FIRST, ANY, ORDER };
+    const int kind = call->count ? COUNT : call->list ? LIST : call->first ? FIRST : call->order ? ORDER : ANY;
     return &context->cloud_paces[kind][call->cloud.is_split][call->cloud.is_moving][call->cloud.exact];
 }
 
@@ -511,7 +509,7 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *call)
 static carom_status bring_arrays(const cloud_call *call, carom_error *err)
 {
     const int is_empty = call->cloud.begin == call->cloud.end;
-    if (is_empty || !can_sort_on_device(call))
+    if (is_empty)
         return caromi_staging_show(call->context, err);
     return call->list != NULL ? caromi_staging_show_array(call->context, call->list->totals, err) : CAROM_OK;
 }
@@ -542,12 +540,10 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
         CHECK(caromi_against_check_limits(context, call->desc->against, err));
     if (call->list != NULL && !call->before_stays) /* nothing is written before the last check */
         begin_list(call);
-    const int has_device = call->order == NULL;
-    caromi_pace pace = {0};
     const caromi_batch run = {.batch = call,
                               .begin = call->cloud.begin,
                               .count = call->cloud.end,
-                              .on_device = has_device ? on_device : NULL,
+                              .on_device = on_device,
                               .on_cpu = on_cpu,
                               .is_whole = 1,
                               .counts_pairs = 1,
@@ -557,7 +553,7 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
                               .prepare = call->desc->batch.prepare,
                               .exact = call->cloud.exact,
                               .name = "spheres among themselves",
-                              .pace = has_device ? pace_of(context, call) : &pace};
+                              .pace = pace_of(context, call)};
     return caromi_run(context, &run, request->stats, err);
 }
 

@@ -11,6 +11,7 @@
 
 #include "build.h"
 #include "crowded.h"
+#include "kernels/cloud_order.h"
 
 /* A sphere after the sort by row and before the sort by cell. */
 typedef struct cell_record {
@@ -84,7 +85,7 @@ static void position(void *user, const caromi_cloud_batch *batch)
 
 /* The most cells of a row with n spheres; it has one more entry in `starts`. A row whose level has more cells merges
  * 2^shift neighbours into one. */
-#define CELLS_MOST(n) (4 * (int64_t)(n) + 8)
+#define CELLS_MOST(n) CLOUD_CELLS_MOST((int64_t)(n))
 /* The number of entries of `starts` before a row, which has so many spheres and rows before it. */
 static uint64_t starts_before(uint64_t spheres, uint64_t rows)
 {
@@ -463,7 +464,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
         complete = build(&job);
         free_work(&job);
     }
-    if (complete && caromi_cloud_is_crowded(cells))
+    if (complete && caromi_cloud_is_crowded(cells->doubled, cells->count))
         complete = build_again(&job);
     caromi_cached_free(cloud->context, positions);
     if (status != CAROM_OK)

@@ -208,18 +208,26 @@ typedef struct caromi_cloud_kinds {
     uint32_t count; /* 0: the bounds of kinds are not known or not useful */
     caromi_cloud_kind kind[CAROMI_CLOUD_KINDS];
 } caromi_cloud_kinds;
-/* Finds the kinds of the spheres at time 0. side: of the cloud, from caromi_cloud_sides. The count is 0 if there is one
- * kind only, if there are too many, or if none lies apart from the others. kinds.c. */
-void caromi_cloud_find_kinds(const caromi_cloud *cloud, const double side[3], caromi_cloud_kinds *kinds);
 /* The number of spheres of a sample, and the index of one of them. Each comes from its own equal share of the cloud, at
  * a pseudorandom position: a fixed step would miss every sphere of one kind where two kinds alternate. */
-uint64_t caromi_cloud_sample(const caromi_cloud *cloud);
-static inline uint64_t caromi_cloud_sampled(const caromi_cloud *cloud, uint64_t samples, uint64_t number)
+uint64_t caromi_cloud_samples(uint64_t spheres);
+static inline uint64_t caromi_cloud_sampled(uint64_t spheres, uint64_t samples, uint64_t number)
 {
-    const uint64_t begin = caromi_slice_start(cloud->count, samples, number);
-    const uint64_t end = caromi_slice_start(cloud->count, samples, number + 1);
+    const uint64_t begin = caromi_slice_start(spheres, samples, number);
+    const uint64_t end = caromi_slice_start(spheres, samples, number + 1);
     return begin + ((uint64_t)(uint32_t)(number * 0x9e3779b9) * (end - begin) >> 32);
 }
+/* A sample of the spheres at time 0: x, y, z and radius of each, -1 if one of them is invalid. */
+typedef struct caromi_cloud_sample {
+    uint64_t spheres; /* of the cloud */
+    uint32_t count;
+    float row[CAROMI_CLOUD_SAMPLE][CLOUD_R + 1];
+} caromi_cloud_sample;
+/* Where the spheres lie on a GPU, a kernel draws the same (host/opencl/grid_order.c). */
+void caromi_cloud_draw_sample(const caromi_cloud *cloud, caromi_cloud_sample *sample);
+/* Finds the kinds of the spheres in a sample. side: of the cloud, from caromi_cloud_sides. The count is 0 if there is
+ * one kind only, if there are too many, or if none lies apart from the others. kinds.c. */
+void caromi_cloud_find_kinds(const caromi_cloud_sample *sample, const double side[3], caromi_cloud_kinds *kinds);
 
 /* Bounds and sizes of all spheres of a slice. */
 typedef struct caromi_cloud_extent {
@@ -251,7 +259,7 @@ void caromi_cloud_each_batch(const caromi_cloud *cloud, const caromi_cloud_slice
 /* The number of a given rank in ascending order (quickselect); permutes x. */
 float caromi_cloud_select(float *x, size_t count, size_t rank);
 /* The sides of the box that holds most centres, from a sample. */
-void caromi_cloud_sides(const caromi_cloud *cloud, double side[3]);
+void caromi_cloud_sides(const caromi_cloud_sample *sample, double side[3]);
 /* The side along one axis, from some coordinates, which are permuted. */
 double caromi_cloud_side_of(float *coordinates, size_t count);
 /* A box's volume, where each side counts as at least `least`. */
@@ -347,7 +355,10 @@ typedef struct caromi_cloud_scan {
 } caromi_cloud_scan;
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);
 
-/* Writes order[spheres]: the indices of the spheres by cell at time 0, then of the spheres in no cell. order.c. */
+/* The cloud whose cells are those of an order: centres and radii alone matter. order.c. */
+caromi_cloud caromi_cloud_resting(const caromi_cloud *cloud);
+/* Writes order[spheres]: the indices of the spheres by cell at time 0, then of the spheres in no cell. A GPU does the
+ * same by itself (host/opencl/grid_order.c). */
 carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, carom_error *err);
 
 #endif

@@ -4,12 +4,12 @@
  * few spheres or are as narrow as a sphere allows. The width of a sphere's last cell then decides its new level.
  * Answers do not depend on levels, only speed does. */
 #include "crowded.h"
+#include "kernels/cloud_order.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    CROWD = 32, /* spheres of a cell; a cell with more is crowded and may be subdivided */
     GAIN = 150, /* tests per sphere of the cloud that must be saved: they take as long as the subdivision itself */
     LEAF = 8,   /* spheres of a leaf; a cell with more is subdivided further */
     CLASS_ZERO = 150, /* number of the class of width 2^0 */
@@ -223,8 +223,8 @@ static double each_crowd(crowded_cells *crowd, crowd_task task)
         const caromi_cloud_row *row = &view->rows[number];
         const uint32_t *starts = view->starts + row->cells;
         const double width = ldexp(1 / view->levels[row->level].per[0], row->shift);
-        for (int32_t cell = 0; row->end - row->begin > CROWD && cell < row->count; cell++) {
-            if (starts[cell + 1] - starts[cell] <= CROWD)
+        for (int32_t cell = 0; row->end - row->begin > CLOUD_CROWD && cell < row->count; cell++) {
+            if (starts[cell + 1] - starts[cell] <= CLOUD_CROWD)
                 continue;
             if (task == SUBDIVIDE)
                 cut_cell(crowd, starts[cell], starts[cell + 1], width);
@@ -410,9 +410,14 @@ static void clear_classes(crowded_cells *crowd)
         }
 }
 
-int caromi_cloud_is_crowded(const caromi_cloud_cells *cells)
+int caromi_cloud_is_crowded(uint64_t doubled, uint64_t spheres)
 {
-    return 4 * (double)cells->doubled > GAIN * (double)cells->count;
+    return 4 * (double)doubled > GAIN * (double)spheres;
+}
+
+int caromi_cloud_saves(double tests, uint64_t spheres)
+{
+    return tests > GAIN * (double)spheres;
 }
 
 /* Subdivides crowded cells and chooses new levels, if that saves enough tests. Returns the number of levels; 0: the old
@@ -435,7 +440,7 @@ uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_cell
     crowd->bucket = caromi_cached_alloc(context, cells->count, sizeof *crowd->bucket);
     crowd->todo = caromi_cached_alloc(context, cells->count / LEAF + 1, sizeof *crowd->todo);
     if (crowd->class_of && crowd->slot && crowd->other && crowd->bucket && crowd->todo &&
-        each_crowd(crowd, ESTIMATE) > GAIN * (double)cells->count) {
+        caromi_cloud_saves(each_crowd(crowd, ESTIMATE), cells->count)) {
         memset(crowd->class_of, 0, cells->count * sizeof *crowd->class_of);
         clear_classes(crowd);
         (void)each_crowd(crowd, SUBDIVIDE);

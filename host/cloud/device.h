@@ -115,7 +115,8 @@ typedef struct caromi_grid_result {
     int full;           /* a list: a pair stands under both spheres */
     uint32_t *partners; /* the number of partners of each sphere */
     const carom_cloud_partner_result *first;
-    uint8_t *hit; /* whether each has a partner */
+    uint8_t *hit;    /* whether each has a partner */
+    uint32_t *order; /* the spheres in the order of cells; the cloud rests (caromi_cloud_resting) */
 } caromi_grid_result;
 static inline int caromi_grid_finds_best(const caromi_grid_result *result)
 {

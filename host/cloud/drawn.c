@@ -30,6 +30,7 @@ static uint64_t sampled(const caromi_cloud *cloud, uint64_t number)
 void caromi_cloud_draw(const caromi_cloud *cloud, caromi_cloud_drawn *drawn)
 {
     caromi_cloud_block block;
+    caromi_cloud_sample sample;
     drawn->spheres = cloud->count;
     drawn->count = 0;
     for (uint64_t number = 0; number < CAROMI_CLOUD_DRAWN && number < cloud->count; number++) {
@@ -39,7 +40,8 @@ void caromi_cloud_draw(const caromi_cloud *cloud, caromi_cloud_drawn *drawn)
             drawn->column[k][drawn->count] = block.in[k][0];
         drawn->count += block.is_valid[0];
     }
-    caromi_cloud_sides(cloud, drawn->side);
+    caromi_cloud_draw_sample(cloud, &sample);
+    caromi_cloud_sides(&sample, drawn->side);
 }
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */

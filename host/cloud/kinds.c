@@ -13,11 +13,12 @@ enum {
                           leaving out more would crowd the cells at the ends */
 };
 
-/* The sampled spheres, and the kind of each. */
-typedef struct sample {
-    uint32_t count, index[SAMPLE];
+/* The valid spheres of a sample, by their numbers there, and the kind of each. */
+typedef struct sorted_sample {
+    const caromi_cloud_sample *sample;
+    uint32_t count, number[SAMPLE];
     uint8_t kind[SAMPLE];
-} sample;
+} sorted_sample;
 
 /* The kind of a class of reaches, `likely` tried first; added if it is new. Returns CAROMI_CLOUD_KINDS if there is no
  * room. */
@@ -33,24 +34,21 @@ static uint32_t kind_of(caromi_cloud_kinds *kinds, int class, uint32_t likely)
     return number;
 }
 
-/* Draws the sample and counts its kinds. Returns 0 if there are more kinds than room. */
-static int draw_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sample *drawn)
+/* Counts the kinds of a sample. Returns 0 if there are more kinds than room. */
+static int sort_sample(sorted_sample *sorted, caromi_cloud_kinds *kinds)
 {
-    const uint64_t samples = caromi_cloud_sample(cloud);
     uint32_t kind = 0;
-    drawn->count = 0;
-    for (uint64_t number = 0; number < samples; number++) {
-        const uint64_t index = caromi_cloud_sampled(cloud, samples, number);
-        float radius;
-        memcpy(&radius, caromi_cloud_element(cloud, CLOUD_R, index), sizeof radius);
-        if (!(radius >= 0 && radius < INFINITY))
+    sorted->count = 0;
+    for (uint32_t number = 0; number < sorted->sample->count; number++) {
+        const float radius = sorted->sample->row[number][CLOUD_R];
+        if (radius < 0)
             continue;
-        kind = kind_of(kinds, (int)caromi_reach_class(fabsf(radius)), kind);
+        kind = kind_of(kinds, (int)caromi_reach_class(radius), kind);
         if (kind == CAROMI_CLOUD_KINDS)
             return 0;
         kinds->kind[kind].count++;
-        drawn->kind[drawn->count] = (uint8_t)kind;
-        drawn->index[drawn->count++] = (uint32_t)index;
+        sorted->kind[sorted->count] = (uint8_t)kind;
+        sorted->number[sorted->count++] = number;
     }
     return 1;
 }
@@ -76,18 +74,14 @@ static void bound(float *coordinates, uint32_t count, double *low, double *high)
 }
 
 /* Computes the bounds of all kinds along an axis. */
-static void bound_kinds(const caromi_cloud *cloud, const sample *drawn, int axis, caromi_cloud_kinds *kinds)
+static void bound_kinds(const sorted_sample *sorted, int axis, caromi_cloud_kinds *kinds)
 {
     float coordinates[SAMPLE];
     uint32_t begin[CAROMI_CLOUD_KINDS], end[CAROMI_CLOUD_KINDS], sum = 0;
     for (uint32_t number = 0; number < kinds->count; sum += kinds->kind[number++].count)
         begin[number] = end[number] = sum;
-    for (uint32_t i = 0; i < drawn->count; i++) {
-        float coordinate;
-        memcpy(&coordinate, caromi_cloud_element(cloud, CLOUD_X + axis, drawn->index[i]), sizeof coordinate);
-        if (isfinite(coordinate))
-            coordinates[end[drawn->kind[i]]++] = coordinate;
-    }
+    for (uint32_t i = 0; i < sorted->count; i++)
+        coordinates[end[sorted->kind[i]]++] = sorted->sample->row[sorted->number[i]][CLOUD_X + axis];
     for (uint32_t number = 0; number < kinds->count; number++) {
         caromi_cloud_kind *kind = &kinds->kind[number];
         kind->low[axis] = HUGE_VAL;
@@ -113,14 +107,14 @@ static int is_apart(const caromi_cloud_kind *kind, const double cloud_side[3])
 }
 
 /* Finds the kinds of spheres in a sample, and their bounds. */
-void caromi_cloud_find_kinds(const caromi_cloud *cloud, const double side[3], caromi_cloud_kinds *kinds)
+void caromi_cloud_find_kinds(const caromi_cloud_sample *sample, const double side[3], caromi_cloud_kinds *kinds)
 {
-    sample drawn;
+    sorted_sample sorted = {.sample = sample};
     uint32_t apart = 0;
     kinds->count = 0;
-    if (cloud->count >= COUNT_LEAST && draw_sample(cloud, kinds, &drawn) && kinds->count > 1) {
+    if (sample->spheres >= COUNT_LEAST && sort_sample(&sorted, kinds) && kinds->count > 1) {
         for (int k = 0; k < 3; k++)
-            bound_kinds(cloud, &drawn, k, kinds);
+            bound_kinds(&sorted, k, kinds);
         for (uint32_t k = 0; k < kinds->count; k++)
             apart += is_apart(&kinds->kind[k], side);
     }

@@ -70,9 +70,11 @@ static void measure_task(void *user, uint64_t task, uint32_t thread)
     const uint64_t part_number = task - 1;
     (void)thread;
     if (task == 0) {
-        caromi_cloud_sides(job->cloud, job->sum->side);
+        caromi_cloud_sample sample;
+        caromi_cloud_draw_sample(job->cloud, &sample);
+        caromi_cloud_sides(&sample, job->sum->side);
         if (caromi_slice_is_instant(job->slice))
-            caromi_cloud_find_kinds(job->cloud, job->sum->side, &job->sum->kinds);
+            caromi_cloud_find_kinds(&sample, job->sum->side, &job->sum->kinds);
         return;
     }
     measure_part part = {job->cloud, &job->extents[part_number]};
@@ -348,12 +350,26 @@ static double middle_of(float *numbers, size_t count)
     return (double)caromi_cloud_select(numbers, count, count - 1 - count / 20) - low;
 }
 
-/* The number of spheres of a sample. */
-uint64_t caromi_cloud_sample(const caromi_cloud *cloud)
+uint64_t caromi_cloud_samples(uint64_t spheres)
 {
-    const uint64_t some = cloud->count / SAMPLE_OF, one_cell = some < SAMPLE_LEAST ? SAMPLE_LEAST : some;
+    const uint64_t some = spheres / SAMPLE_OF, one_cell = some < SAMPLE_LEAST ? SAMPLE_LEAST : some;
     const uint64_t most = one_cell < CAROMI_CLOUD_SAMPLE ? one_cell : CAROMI_CLOUD_SAMPLE;
-    return cloud->count < most ? cloud->count : most;
+    return spheres < most ? spheres : most;
+}
+
+void caromi_cloud_draw_sample(const caromi_cloud *cloud, caromi_cloud_sample *sample)
+{
+    sample->spheres = cloud->count;
+    sample->count = (uint32_t)caromi_cloud_samples(cloud->count);
+    for (uint32_t number = 0; number < sample->count; number++) {
+        const uint64_t index = caromi_cloud_sampled(cloud->count, sample->count, number);
+        float *const row = sample->row[number];
+        for (int k = 0; k <= CLOUD_R; k++)
+            memcpy(&row[k], caromi_cloud_element(cloud, k, index), sizeof row[k]);
+        const int is_valid = isfinite(row[CLOUD_X]) && isfinite(row[CLOUD_Y]) && isfinite(row[CLOUD_Z]) &&
+                             row[CLOUD_R] >= 0 && row[CLOUD_R] < INFINITY;
+        row[CLOUD_R] = is_valid ? fabsf(row[CLOUD_R]) : -1;
+    }
 }
 
 /* Extrapolated from the middle 9/10, so that a few outliers do not make a cloud look thin. */
@@ -362,20 +378,14 @@ double caromi_cloud_side_of(float *coordinates, size_t count)
     return count > 0 ? middle_of(coordinates, count) / 0.9 : 0;
 }
 
-void caromi_cloud_sides(const caromi_cloud *cloud, double side[3])
+void caromi_cloud_sides(const caromi_cloud_sample *sample, double side[3])
 {
-    const uint64_t samples = caromi_cloud_sample(cloud);
     float coordinates[CAROMI_CLOUD_SAMPLE];
     for (int axis = 0; axis < 3; axis++) {
         size_t finite = 0;
-        for (uint64_t number = 0; number < samples; number++) {
-            float coordinate;
-            memcpy(&coordinate,
-                   caromi_cloud_element(cloud, CLOUD_X + axis, caromi_cloud_sampled(cloud, samples, number)),
-                   sizeof coordinate);
-            if (isfinite(coordinate))
-                coordinates[finite++] = coordinate;
-        }
+        for (uint32_t number = 0; number < sample->count; number++)
+            if (isfinite(sample->row[number][CLOUD_X + axis]))
+                coordinates[finite++] = sample->row[number][CLOUD_X + axis];
         side[axis] = caromi_cloud_side_of(coordinates, finite);
     }
 }

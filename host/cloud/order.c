@@ -17,16 +17,22 @@ static void write_order(const caromi_cloud_cells *cells, uint64_t count, uint8_t
             order[slot++] = (uint32_t)i;
 }
 
-/* Sorts the spheres at time 0 into cells, and writes their indices by cell. */
-carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, carom_error *err)
+caromi_cloud caromi_cloud_resting(const caromi_cloud *cloud)
 {
-    const caromi_cloud_slice instant = {.begin = 0};
     caromi_cloud resting = *cloud;
-    caromi_cloud_cells cells;
     resting.is_moving = 0; /* positions at time 0 */
     memset(resting.period, 0, sizeof resting.period);
     resting.mask.base = resting.group.base = NULL;
     resting.margin = 0;
+    return resting;
+}
+
+/* Sorts the spheres at time 0 into cells, and writes their indices by cell. */
+carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, carom_error *err)
+{
+    const caromi_cloud_slice instant = {.begin = 0};
+    const caromi_cloud resting = caromi_cloud_resting(cloud);
+    caromi_cloud_cells cells;
     uint8_t *is_written = caromi_alloc(cloud->context, cloud->count + 1, 1);
     if (is_written == NULL)
         return caromi_fail_memory(err, "no memory for the order of %llu spheres", (unsigned long long)cloud->count);

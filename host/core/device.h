@@ -91,11 +91,12 @@ typedef struct caromi_device_driver {
     carom_status (*cloud_solve)(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                 int exact, carom_stats *stats, carom_error *err);
 
-    /* Clouds without the host's work: whether the device can do that; builds and probes the programs; answers a
-     * list or a count, whose arrays may lie on the device. *answered is 0 if the device leaves the cloud to others,
-     * because it has too many pairs: docs/spheres.md, section 11. */
+    /* Clouds without the host's work: whether the device can do that; builds and probes the programs, those of an order
+     * or of all other answers; answers a call, whose arrays may lie on the device. *answered is 0 if the device leaves
+     * the cloud to others, because it has too many pairs: docs/spheres.md, section 11. */
     int (*grid_serves)(const caromi_device *device);
-    carom_status (*grid_prepare)(caromi_device *device, const struct caromi_cloud *cloud, carom_error *err);
+    carom_status (*grid_prepare)(caromi_device *device, const struct caromi_cloud *cloud, int is_order,
+                                 carom_error *err);
     carom_status (*grid_answer)(caromi_device *device, const struct caromi_cloud *cloud,
                                 const struct caromi_grid_result *result, int *answered, carom_stats *stats,
                                 carom_error *err);

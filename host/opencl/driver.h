@@ -68,7 +68,8 @@ int caromi_list_stays_on(const caromi_device *device, int is_of_contacts);
 carom_status caromi_device_match(caromi_device *device, const carom_contact_records *previous,
                                  const carom_contact_records *now, const carom_contact_match *out, int *answered,
                                  carom_error *err);
-carom_status caromi_grid_prepare(caromi_device *device, const struct caromi_cloud *cloud, carom_error *err);
+carom_status caromi_grid_prepare(caromi_device *device, const struct caromi_cloud *cloud, int is_order,
+                                 carom_error *err);
 carom_status caromi_grid_answer(caromi_device *device, const struct caromi_cloud *cloud,
                                 const struct caromi_grid_result *result, int *answered, carom_stats *stats,
                                 carom_error *err);

@@ -13,7 +13,8 @@
  *   7. order_pairs     rows in order, into the caller's arrays on the device or a copy that is read back
  *   8. grid_columns.c  depth, normal and previous, likewise
  *
- * Of a cloud in motion grid_moving.c makes a list of all hits, in place of steps 1 to 4. */
+ * Of a cloud in motion grid_moving.c makes a list of all hits, in place of steps 1 to 4. An order has step 1 alone, and
+ * grid_order.c. */
 #include "grid.h"
 #include "host/cloud/columns.h"
 #include "host/cloud/watch.h"
@@ -279,6 +280,8 @@ static carom_status answer(grid_job *job, carom_error *err)
 {
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_TOTALS, 1, sizeof(grid_totals), err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, sizeof(grid_totals) / WORD, err));
+    if (job->result->order != NULL)
+        return caromi_grid_order(job, err);
     CHECK(job->cloud->is_moving ? caromi_grid_find_hits(job, err) : find_at_rest(job, err));
     if (job->is_declined)
         return CAROM_OK;
@@ -350,16 +353,20 @@ carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, c
     return status;
 }
 
-static carom_status probe(caromi_device *device, const caromi_cloud *cloud, carom_error *err)
+static carom_status probe(caromi_device *device, const caromi_cloud *cloud, int is_order, carom_error *err)
 {
+    if (is_order)
+        return caromi_grid_probe_order(device, err);
     CHECK(caromi_grid_probe(device, err));
     return cloud->is_moving ? caromi_grid_probe_moving(device, err) : CAROM_OK;
 }
 
-carom_status caromi_grid_prepare(caromi_device *device, const caromi_cloud *cloud, carom_error *err)
+carom_status caromi_grid_prepare(caromi_device *device, const caromi_cloud *cloud, int is_order, carom_error *err)
 {
     const grid_job job = job_of(device, cloud, &(caromi_grid_result){0}, NULL);
-    CHECK(probe(device, cloud, err));
+    if (is_order && !device->info.fp64)
+        return CAROM_OK;
+    CHECK(probe(device, cloud, is_order, err));
     return caromi_grid_prepare_reading(&job, err);
 }
 
@@ -367,7 +374,9 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
                                 int *answered, carom_stats *stats, carom_error *err)
 {
     *answered = 0;
-    CHECK(probe(device, cloud, err));
+    if (result->order != NULL && !device->info.fp64)
+        return CAROM_OK;
+    CHECK(probe(device, cloud, result->order != NULL, err));
     if (result->list != NULL && caromi_columns_have_numbers(result->list) && !device->info.fp64)
         return CAROM_OK;
     return caromi_grid_run(device, cloud, result, answered, stats, err);

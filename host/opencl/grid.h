@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clouds that a GPU sorts and searches by itself. grid.c has the path of a list, grid_moving.c what motion adds,
- * grid_probe.c and grid_moving_probe.c the probes. */
+ * grid_order.c an order, grid_*probe.c the probes. */
 #ifndef CAROM_HOST_OPENCL_GRID_H
 #define CAROM_HOST_OPENCL_GRID_H
 #include "device.h"
@@ -12,8 +12,9 @@ carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, c
                              int *answered, carom_stats *stats, carom_error *err);
 /* Builds the programs at their first use, and compares lists of a small cloud with the CPU's. */
 carom_status caromi_grid_probe(caromi_device *device, carom_error *err);
-/* The same for clouds in motion. */
+/* The same for clouds in motion, and for orders. */
 carom_status caromi_grid_probe_moving(caromi_device *device, carom_error *err);
+carom_status caromi_grid_probe_order(caromi_device *device, carom_error *err);
 /* Whether the masks and groups of two spheres of a probe allow a pair. Its columns are packed. */
 int caromi_grid_probe_meets(const caromi_cloud *cloud, uint32_t a, uint32_t b);
 
@@ -40,7 +41,8 @@ typedef struct grid_job {
     cl_uint rounds, imaged_rounds; /* of the first search through the cells; of the one from images */
     cl_uint long_room;             /* for spheres in the list of long rows */
     grid_totals totals;
-    int is_declined; /* too many spheres share cells, or too many pairs, undecided or all; or a wrong earlier list */
+    int is_declined; /* too many spheres share cells, or too many pairs, undecided or all; a wrong earlier list; an
+                        order's levels are chosen by density */
 } grid_job;
 
 /* ---- memory, arguments, launches (grid_commands.c) --------------------------------------------------------------- */
@@ -99,8 +101,12 @@ carom_status caromi_grid_fetch_outputs(const grid_job *job, const grid_outputs *
 /* grid_read.c: brings the caller's columns to the device; prepares that for columns that lie there. */
 carom_status caromi_grid_read_spheres(const grid_job *job, carom_error *err);
 carom_status caromi_grid_prepare_reading(const grid_job *job, carom_error *err);
-/* grid_sort.c */
+/* grid_sort.c: enqueues a kernel that takes bounds and histogram of all spheres, by the program for widths or reaches;
+ * sorts the spheres. */
+carom_status caromi_grid_measure(const grid_job *job, uint32_t program, carom_error *err);
 carom_status caromi_grid_sort_spheres(grid_job *job, carom_error *err);
+/* grid_order.c: the order of cells. */
+carom_status caromi_grid_order(grid_job *job, carom_error *err);
 /* grid_draw.c: what slices of a cloud in motion are chosen from. */
 carom_status caromi_grid_draw(const grid_job *job, caromi_cloud_drawn *drawn, carom_error *err);
 /* grid_moving.c: the hits of a cloud in motion, as if they were its undecided pairs, solved. */

@@ -10,20 +10,25 @@ static uint64_t buckets_most(const grid_job *job)
     return 4 * (uint64_t)job->spheres + (uint64_t)GRID_LEVELS * GRID_TABLE_LEAST;
 }
 
-static carom_status plan_cells(const grid_job *job, carom_error *err)
+carom_status caromi_grid_measure(const grid_job *job, uint32_t program, carom_error *err)
 {
-    caromi_arguments measure = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_MEASURE),
-                     plan = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PLAN);
+    caromi_arguments measure = caromi_arguments_of(job->device, program);
     const uint64_t groups = ((uint64_t)job->spheres + GRID_GROUP - 1) / GRID_GROUP;
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_MEASURE, 1, sizeof(grid_measure), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_PLAN, 1, sizeof(grid_plan), err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_MEASURE, sizeof(grid_measure) / WORD, err));
     caromi_grid_set_memory(job, &measure, job->placed);
     caromi_set_real(&measure, job->cloud->margin);
     caromi_set_uint(&measure, job->split);
     caromi_set_uint(&measure, job->spheres);
     caromi_grid_set_memory(job, &measure, CAROMI_GRID_MEASURE);
-    CHECK(caromi_grid_launch_groups(job, &measure, groups < GROUPS ? groups : GROUPS, err));
+    return caromi_grid_launch_groups(job, &measure, groups < GROUPS ? groups : GROUPS, err);
+}
+
+static carom_status plan_cells(const grid_job *job, carom_error *err)
+{
+    caromi_arguments plan = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PLAN);
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_PLAN, 1, sizeof(grid_plan), err));
+    CHECK(caromi_grid_measure(job, CAROMI_PROGRAM_GRID_MEASURE, err));
     caromi_grid_set_memory(job, &plan, job->placed);
     caromi_set_real(&plan, job->cloud->margin);
     caromi_grid_set_periods(job, &plan);

@@ -120,6 +120,16 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(GRID_COUNT_IMAGES,           grid_count,               cloud_pairs,        CAROMI_NO_STACK, " -DGRID_OF_IMAGES") \
     X(GRID_BEST_IMAGES,            grid_best,                cloud_pairs,        CAROMI_NO_STACK, " -DGRID_OF_IMAGES") \
     X(GRID_STORE_IMAGES,           grid_store,               cloud_pairs,        CAROMI_NO_STACK, " -DGRID_OF_IMAGES") \
+    X(ORDER_MEASURE,               grid_measure,             cloud_sort,         CAROMI_NO_STACK, " -DGRID_BY_REACH") \
+    X(ORDER_SAMPLE,                order_sample,             cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_KEYS,                  order_keys,               cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_COUNT,                 order_count,              cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_SCATTER,               order_scatter,            cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_HEADS,                 order_heads,              cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_ROWS,                  order_rows,               cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_CELLS,                 order_cells,              cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_SHARED,                order_shared,             cloud_order,        CAROMI_NO_STACK, "") \
+    X(ORDER_CROWDS,                order_crowds,             cloud_order,        CAROMI_NO_STACK, "") \
     X(REFIT_MOVE,                  refit_move,               refit,              CAROMI_NO_STACK, "") \
     X(REFIT_MEASURE,               refit_measure,            refit,              CAROMI_NO_STACK, "") \
     X(REFIT_FRAME,                 refit_frame,              refit,              CAROMI_NO_STACK, "") \
@@ -183,12 +193,14 @@ enum {
         CAROMI_PROGRAM_COUNT
 };
 
-/* Programs of clouds that a GPU sorts by itself, and those that it needs besides in motion. */
+/* Programs of clouds that a GPU sorts by itself, those that it needs besides in motion, and those of an order. */
 enum {
     CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR,
     CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES,
     CAROMI_PROGRAM_MOVING_FIRST = CAROMI_PROGRAM_MOVING_READ,
-    CAROMI_PROGRAM_MOVING_LAST = CAROMI_PROGRAM_MOVING_BY_PARTNER
+    CAROMI_PROGRAM_MOVING_LAST = CAROMI_PROGRAM_MOVING_BY_PARTNER,
+    CAROMI_PROGRAM_ORDER_FIRST = CAROMI_PROGRAM_ORDER_MEASURE,
+    CAROMI_PROGRAM_ORDER_LAST = CAROMI_PROGRAM_ORDER_CROWDS
 };
 
 /* Programs of bundles whose arrays stay on the device. */

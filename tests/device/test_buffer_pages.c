@@ -178,7 +178,7 @@ static void no_memory_is_an_error(void **state)
     static uint32_t order[LARGE / 16];
     struct rlimit before;
     (void)state;
-    carom_context *context = cl_open_discrete();
+    carom_context *context = cl_open_without_fp64();
     carom_buffer *buffer = buffer_of(context, LARGE);
     carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = LARGE / 16},
                              .center = carom_strided(carom_buffer_address(buffer), 16)};

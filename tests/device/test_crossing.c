@@ -4,6 +4,7 @@
  */
 #include "tests/support/call_cases.h"
 #include "tests/support/cl_shim.h"
+#include "kernels/cloud_order.h"
 
 #include <sys/mman.h>
 
@@ -98,11 +99,20 @@ static int learns_numbers(call_choice choice)
 }
 
 /* Bytes of these numbers, at most. In motion limits and a sample of the spheres, from which slices of time are chosen,
- * and what a few slices add. */
+ * and what a few slices add. Of an order a sample and the number of spheres of each size, from which levels are chosen.
+ */
 static size_t numbers_most(call_choice choice)
 {
-    enum { LIMITS = 16, SAMPLE = 1024, EACH = 32, SLICES = 512 };
+    enum { LIMITS = 16, SAMPLE = 1024, EACH = 32, SLICES = 512, ORDER_SAMPLE = 2048, ORDER_EACH = 16 };
+    if (choice.number == CALL_cloud_order)
+        return NUMBERS + ORDER_SAMPLE * ORDER_EACH + sizeof(grid_measure);
     return NUMBERS + (is_by_gpu(choice) && choice.form != CALL_BARE ? LIMITS + SAMPLE * EACH + SLICES : 0);
+}
+
+/* Levels of spheres, that the host has chosen for an order. */
+static size_t bytes_of_plan(call_choice choice)
+{
+    return choice.number == CALL_cloud_order && stays(choice) ? sizeof(order_plan) : 0;
 }
 
 /* Of any hits the host learns after each round of bundles how many of them are left; here there is one round. */
@@ -214,7 +224,7 @@ static void check_crossing(call_choice choice, carom_context *context, carom_mes
         expect_bytes(c, "are fetched", cl_fetched - numbers, in);
         if (learns_numbers(choice) && numbers > numbers_most(choice))
             fail_msg("%s: the host learns %zu bytes, more than %zu", call_case_name(c), numbers, numbers_most(choice));
-        expect_bytes(c, "are sent", cl_sent - sent, back);
+        expect_bytes(c, "are sent", cl_sent - sent, back + bytes_of_plan(choice));
     }
     fetch(buffer, c);
     call_case_compare(expected, c, "in a buffer");
