@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Grazes in the second filter (sweep_plucker.h): contacts whose distance never falls below the radius. If no feature has
- * a root with Y > 0 in its region, contact begins and ends at the first and the last tangency that is in its own
+/* Grazes in the second filter (sweep_plucker.h): contacts whose distance never falls below the radius. If no feature
+ * has a root with Y > 0 in its region, contact begins and ends at the first and the last tangency that is in its own
  * (cpu/exact/motion.h). That Y is 0 is known of small integers, whose polynomials are exact. */
 #ifndef CAROM_SWEEP_GRAZE_H
 #define CAROM_SWEEP_GRAZE_H

@@ -247,9 +247,8 @@ FN plucker_tangency plucker_corner(const plucker_pair *pair, int corner, plucker
     plucker_surd(pair, bounded3_dot(pair->a[corner], *q, unit), &unity, pair->v_dot_e[corner], &root_y, -1, &region);
     plucker_surd(pair, bounded3_dot(pair->a[before], *q, unit), &unity, pair->v_dot_e[before], &root_y, 1, &region);
     const bounded b = bounded3_dot(pair->v, pair->d[corner], unit);
-    plucker_keep(&region, pair->speed2, b,
-                 bounded_sub(bounded3_square(pair->d[corner], unit), pair->radius2, unit), root_y.root,
-                 FEATURE_V0 + corner, contacts);
+    plucker_keep(&region, pair->speed2, b, bounded_sub(bounded3_square(pair->d[corner], unit), pair->radius2, unit),
+                 root_y.root, FEATURE_V0 + corner, contacts);
     return plucker_tangency_of(&region, pair->speed2, b);
 }
 
@@ -323,8 +322,8 @@ FN plucker_contact plucker_none(void)
     return contact;
 }
 
-/* Finds the features that hold the first contact and the last. tangencies: [PLUCKER_TANGENCIES]. Returns whether a tangency
- * may be in its region. */
+/* Finds the features that hold the first contact and the last. tangencies: [PLUCKER_TANGENCIES]. Returns whether a
+ * tangency may be in its region. */
 FN wm plucker_find(const plucker_pair *pair, wf radius, plucker_contact *contacts, plucker_tangency *tangencies)
 {
     contacts[PLUCKER_FIRST] = contacts[PLUCKER_LAST] = plucker_none();

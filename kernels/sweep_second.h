@@ -185,7 +185,8 @@ FN plucker_ends plucker_crossing(const plucker_pair *pair, const plucker_contact
 }
 
 /* The ends at tangencies, where no feature has others in its region. */
-FN plucker_ends plucker_touch(const plucker_pair *pair, const plucker_contact *contacts, const plucker_tangency *tangencies)
+FN plucker_ends plucker_touch(const plucker_pair *pair, const plucker_contact *contacts,
+                              const plucker_tangency *tangencies)
 {
     const plucker_contact *first = &contacts[PLUCKER_FIRST], *last = &contacts[PLUCKER_LAST];
     plucker_graze graze;

@@ -38,8 +38,8 @@ FN plucker_hull plucker_hull_of(const plucker_pair *pair, plucker_in in, wf feat
     hull.corner = w3_choose(second, in.p[1], w3_choose(third, in.p[2], in.p[0]));
     hull.d = bounded3_sel(second, pair->d[1], bounded3_sel(third, pair->d[2], pair->d[0]));
     hull.e = bounded3_sel(second, pair->e[1], bounded3_sel(third, pair->e[2], pair->e[0]));
-    hull.edge2 = bounded_sel(second, pair->edge[1].square,
-                             bounded_sel(third, pair->edge[2].square, pair->edge[0].square));
+    hull.edge2 =
+        bounded_sel(second, pair->edge[1].square, bounded_sel(third, pair->edge[2].square, pair->edge[0].square));
     hull.v_dot_e = bounded_sel(second, pair->v_dot_e[1], bounded_sel(third, pair->v_dot_e[2], pair->v_dot_e[0]));
     return hull;
 }

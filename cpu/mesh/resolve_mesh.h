@@ -51,8 +51,7 @@ static void mesh_resolve_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float
     caromi_open_hits_decide(&open);
     for (int i = 0; i < count; i++) {
         const mesh_record *decided = &record[lanes[i]];
-        const mesh_packet_result hit =
-            mesh_packet_result_of(decided->state != STATE_MISS, decided->t, decided->state);
+        const mesh_packet_result hit = mesh_packet_result_of(decided->state != STATE_MISS, decided->t, decided->state);
         mesh_record_first(trav, &packet[lanes[i]], &hit);
     }
 }

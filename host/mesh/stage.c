@@ -96,8 +96,7 @@ void caromi_open_records(const caromi_list_batch *batch, const caromi_mesh_query
         caromi_triangle_corners(mesh, (uint32_t)record->triangle, corners);
         if (batch->search == CAROMI_MESH_OVERLAPS) {
             record->t = 0;
-            if ((outcome->one_is_enough && outcome->has_hit) ||
-                !caromi_resolve_overlap(&own, corners, &outcome->rung))
+            if ((outcome->one_is_enough && outcome->has_hit) || !caromi_resolve_overlap(&own, corners, &outcome->rung))
                 record->state = CAROM_MISS;
             else
                 outcome->has_hit = 1;

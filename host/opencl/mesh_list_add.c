@@ -73,10 +73,9 @@ static void add_query(caromi_list_part *part, caromi_stage *stage, uint32_t thre
     if (fault != FAULT_NONE)
         atomic_store(&part->corrupt, fault);
     else if (part->batch->contacts == NULL || hits == 0)
-        stage->full =
-            !caromi_stage_add(part->context, part->batch, stage, row, part->state[i], records, hits,
-                              part->batch->contacts == NULL ? decide_records(part, i, records, hits)
-                                                            : CAROMI_FIRST_FILTER);
+        stage->full = !caromi_stage_add(part->context, part->batch, stage, row, part->state[i], records, hits,
+                                        part->batch->contacts == NULL ? decide_records(part, i, records, hits)
+                                                                      : CAROMI_FIRST_FILTER);
     else {
         struct caromi_list_chooser *list_chooser = &part->choosers[thread];
         stage->full = !reserve_chooser(part->context, list_chooser, hits);

@@ -129,10 +129,10 @@ static uint64_t key_of(const mesh_record *record)
 {
     uint32_t t;
     memcpy(&t, &record->t, sizeof t);
-    return record->state == CAROM_MISS ? ROWS_MISS
-                                       : (uint64_t)t << GRID_KEY_T_SHIFT |
-                                             (uint64_t)(uint32_t)record->triangle << GRID_KEY_B_SHIFT |
-                                             (uint32_t)record->state;
+    return record->state == CAROM_MISS
+               ? ROWS_MISS
+               : (uint64_t)t << GRID_KEY_T_SHIFT | (uint64_t)(uint32_t)record->triangle << GRID_KEY_B_SHIFT |
+                     (uint32_t)record->state;
 }
 
 static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
