@@ -44,7 +44,7 @@ typedef struct plucker_pair {
     wf fine_size;           /* largest distance from a corner, plus the radius */
     wf length, edge_length; /* the largest of all lengths, and of the edges */
     wm valid;               /* numbers are finite, radius is not negative, and there is motion */
-    wm is_lattice;          /* lengths are multiples of 2^-7 of the largest, too */
+    wm is_lattice;          /* and lengths of 2^-7 of the largest, which is neither tiny nor huge */
     int tries_ties;         /* whether ties of such pairs are looked for */
 } plucker_pair;
 
@@ -81,6 +81,12 @@ FN wm plucker_lengths_are(plucker_in in, wf grain)
                  plucker_corners_are(in, grain));
 }
 
+/* Whether a size is so far inside the range that products of fourteen, to twice the precision, stay there. */
+FN wm plucker_in_range(wf size)
+{
+    return w_and(w_lt(w_f(W(0x1p-40)), size), w_lt(size, w_f(W(0x1p40))));
+}
+
 /* Differences of the inputs, and whether polynomials of them are exact. */
 FN void plucker_differences(plucker_in in, plucker_pair *pair)
 {
@@ -100,7 +106,8 @@ FN void plucker_differences(plucker_in in, plucker_pair *pair)
     const wm is_coarse = w_and(plucker_lengths_are(in, grain_of(size, W(0x1p-9))),
                                w_and(w3_is_multiple(in.velocity, speed_grain), w3_is_multiple(in.w, speed_grain)));
     pair->unit = w_sel(is_coarse, zero, BOUNDED_EPS);
-    pair->is_lattice = w_and(is_coarse, plucker_lengths_are(in, grain_of(size, W(0x1p-7))));
+    pair->is_lattice = w_and(w_and(is_coarse, plucker_lengths_are(in, grain_of(size, W(0x1p-7)))),
+                             w_and(plucker_in_range(size), plucker_in_range(pair->v.size)));
     pair->tries_ties = 0;
     pair->normal_unit = w_sel(plucker_corners_are(in, grain_of(across, W(0x1p-26))), zero, BOUNDED_EPS);
     pair->length = size;

@@ -113,12 +113,6 @@ FN void plucker_refine_face(const plucker_pair *pair, wf radius, wm is_face, wm 
     contact->k = bounded_sel(is_face, k, contact->k);
 }
 
-/* Whether a size is so far inside the range that products of eight, to twice the precision, stay there. */
-FN wm plucker_in_range(wf size)
-{
-    return w_and(w_lt(w_f(W(0x1p-40)), size), w_lt(size, w_f(W(0x1p40))));
-}
-
 /* Computes k and the root again, where the differences of the numbers are exact. */
 FN void plucker_refine(const plucker_pair *pair, plucker_in in, plucker_contact *contact)
 {
