@@ -106,10 +106,6 @@ int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners,
 {
     float in[IN_OVERLAP];
     int overlap, axes;
-    if (*rung < CAROMI_SECOND_FILTER)
-        *rung = CAROMI_SECOND_FILTER;
-    if (caromi_hit_is_outside(query, corners, 0, 0))
-        return 0;
     *rung = CAROMI_INTEGERS;
     memcpy(in, query->in, IN_OP0X * sizeof *in);
     memcpy(in + IN_OP0X, corners, 9 * sizeof *in);
@@ -125,10 +121,6 @@ void caromi_open_hits_add(caromi_open_hits *open, const caromi_mesh_query *query
     float in[IN_SWEEP_CARRIED] = {0};
     record->t = 0;
     record->state = STATE_MISS;
-    if (outcome->rung < CAROMI_SECOND_FILTER)
-        outcome->rung = CAROMI_SECOND_FILTER;
-    if (caromi_hit_is_outside(query, corners, 1, limit))
-        return;
     memcpy(in, query->in, IN_P0X * sizeof *in);
     memcpy(in + IN_P0X, corners, 9 * sizeof *in);
     const int numbers = set_velocities(query, in);

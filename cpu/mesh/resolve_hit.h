@@ -6,8 +6,7 @@
 
 /* Whether a sphere is certainly outside the box of a triangle (nine numbers) up to a time that rounds to `until`. */
 int caromi_hit_is_outside(const caromi_mesh_query *query, const float *corners, int moving, float until);
-/* Whether a sphere at rest overlaps a triangle that the filter left undecided. Raises *rung to the rung that was
- * needed. */
+/* Decides in integers whether a sphere at rest overlaps a triangle. */
 int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners, caromi_rung *rung);
 
 /* What is known of a query. */
@@ -38,9 +37,9 @@ static inline void caromi_open_hits_begin(caromi_open_hits *open, const struct c
     open->isa = isa; /* the arrays are set as far as they are used */
     open->count = 0;
 }
-/* Adds a triangle that may be hit up to `limit`. When the hits are decided, at the latest by caromi_open_hits_decide,
- * the record has time and state of the hit, or the state MISS. A query to which one hit is enough has no other after
- * it: later triangles are a MISS. Both pointers are kept until then. */
+/* Adds a triangle, which is hit if that is not after `limit`. When the hits are decided, at the latest by
+ * caromi_open_hits_decide, the record has time and state of the hit, or the state MISS. A query to which one hit is
+ * enough has no other after it: later triangles are a MISS. Both pointers are kept until then. */
 void caromi_open_hits_add(caromi_open_hits *open, const caromi_mesh_query *query, const float *corners, float limit,
                           mesh_record *record, caromi_hit_outcome *outcome);
 void caromi_open_hits_decide(caromi_open_hits *open);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "block.h"
+#include "first_hits.h"
 #include "mesh.h"
 #include "query.h"
 #include "side.h"
@@ -17,38 +18,88 @@ void caromi_hits_to_columns(const carom_mesh_hit_result *out, caromi_out_column 
 /* Bits of rows, by the rung that decided the search. */
 static const uint8_t search_bit[] = {0, CAROMI_SEARCH_BY_FILTER, CAROMI_SEARCH_BY_INTEGERS};
 
+/* What the kernels have answered, as columns. */
+typedef struct searched_columns {
+    const int32_t *triangles;
+    const float *keys, *points, *gradients; /* NULL: they are not wanted */
+} searched_columns;
+
+/* Completes one query, whose search is decided. rung: what decided it; the first filter: it was not undecided. Returns
+ * the last that anything of it needed. */
+static caromi_rung complete_query(const caromi_mesh_batch *batch, uint64_t row, caromi_rung rung,
+                                  caromi_mesh_answer *answer)
+{
+    const caromi_mesh_query query = caromi_mesh_query_of(batch, row);
+    const int undecided = rung != CAROMI_FIRST_FILTER;
+    const int has_open_gradient = caromi_wants_gradient(batch) && caromi_resolve_gradient(batch, query.in, answer);
+    if (undecided && batch->sign != CAROM_SIGN_NONE)
+        caromi_sign_answer(batch, &query, answer);
+    if (undecided)
+        caromi_store_answer(batch, 0, batch->kind->search_out, answer, row);
+    if (caromi_wants_gradient(batch))
+        caromi_store_gradient(batch, answer, row);
+    const int has_open_point =
+        (caromi_wants_points(batch) && caromi_resolve_points(batch, query.in, answer->triangle, row)) ||
+        has_open_gradient;
+    if (batch->rungs != NULL)
+        batch->rungs[row] = (uint8_t)(search_bit[rung] | (has_open_point ? CAROMI_POINT_BY_INTEGERS : 0));
+    return has_open_point ? CAROMI_INTEGERS : rung;
+}
+
+/* Decides undecided searches. */
+static void decide_searches(const caromi_mesh_batch *batch, const uint64_t *rows, uint32_t count,
+                            caromi_mesh_answer *answers, caromi_rung *rungs)
+{
+    if (count > 0 && batch->kind == &caromi_first_hit) {
+        caromi_resolve_first_hits(batch, rows, count, answers, rungs);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const caromi_mesh_query query = caromi_mesh_query_of(batch, rows[i]);
+        rungs[i] = batch->kind->resolve(&batch->mesh->view, &query, &answers[i]);
+    }
+}
+
+/* Completes the answers of the first `count` rows, of at most CAROMI_FIRST_HITS. */
+static void complete_run(const caromi_mesh_batch *batch, const searched_columns *searched, const uint64_t *rows,
+                         uint32_t count, caromi_rungs *rungs)
+{
+    uint64_t row[CAROMI_FIRST_HITS];
+    caromi_mesh_answer decided[CAROMI_FIRST_HITS];
+    caromi_rung rung[CAROMI_FIRST_HITS];
+    uint32_t undecided = 0, next = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (isnan(searched->keys[i]))
+            row[undecided++] = rows[i];
+    decide_searches(batch, row, undecided, decided, rung);
+    for (uint32_t i = 0; i < count; i++) {
+        caromi_mesh_answer answer = {.triangle = searched->triangles[i], .key = searched->keys[i]};
+        if (isnan(searched->keys[i])) {
+            caromi_rungs_count(rungs, complete_query(batch, rows[i], rung[next], &decided[next]));
+            next++;
+        } else if ((searched->points != NULL && isnan(searched->points[i])) ||
+                   (searched->gradients != NULL && isnan(searched->gradients[i]))) {
+            caromi_rungs_count(rungs, complete_query(batch, rows[i], CAROMI_FIRST_FILTER, &answer));
+        }
+    }
+}
+
 caromi_rungs caromi_resolve_mesh_batch(const void *mesh_batch, const void *const *marks, const uint64_t *rows,
                                        uint64_t first, size_t count)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    const caromi_mesh_kind *kind = batch->kind;
-    const int wants_points = caromi_wants_points(batch);
-    const int wants_gradient = caromi_wants_gradient(batch);
-    const int32_t *triangles = marks[0];
-    const float *keys = marks[1], *points = marks[2], *gradients = wants_gradient ? marks[3] : NULL;
+    const searched_columns all = {marks[0], marks[1], caromi_wants_points(batch) ? marks[2] : NULL,
+                                  caromi_wants_gradient(batch) ? marks[3] : NULL};
     caromi_rungs rungs = {0, 0};
-    for (size_t i = 0; i < count; i++) {
-        const int undecided = isnan(keys[i]);
-        if (!undecided && !(wants_points && isnan(points[i])) && !(wants_gradient && isnan(gradients[i])))
-            continue;
-        const uint64_t row = rows != NULL ? rows[i] : first + i;
-        const caromi_mesh_query query = caromi_mesh_query_of(batch, row);
-        caromi_mesh_answer answer = {.triangle = triangles[i], .key = keys[i]};
-        caromi_rung rung = CAROMI_FIRST_FILTER;
-        if (undecided)
-            rung = kind->resolve(&batch->mesh->view, &query, &answer);
-        const int has_open_gradient = wants_gradient && caromi_resolve_gradient(batch, query.in, &answer);
-        if (undecided && batch->sign != CAROM_SIGN_NONE)
-            caromi_sign_answer(batch, &query, &answer);
-        if (undecided)
-            caromi_store_answer(batch, 0, kind->search_out, &answer, row);
-        if (wants_gradient)
-            caromi_store_gradient(batch, &answer, row);
-        const int has_open_point =
-            (wants_points && caromi_resolve_points(batch, query.in, answer.triangle, row)) || has_open_gradient;
-        if (batch->rungs != NULL)
-            batch->rungs[row] = (uint8_t)(search_bit[rung] | (has_open_point ? CAROMI_POINT_BY_INTEGERS : 0));
-        caromi_rungs_count(&rungs, has_open_point ? CAROMI_INTEGERS : rung);
+    for (size_t from = 0, n; from < count; from += n) {
+        uint64_t run[CAROMI_FIRST_HITS];
+        n = count - from < CAROMI_FIRST_HITS ? count - from : CAROMI_FIRST_HITS;
+        for (size_t i = 0; i < n; i++)
+            run[i] = rows != NULL ? rows[from + i] : first + from + i;
+        const searched_columns own = {all.triangles + from, all.keys + from,
+                                      all.points != NULL ? all.points + from : NULL,
+                                      all.gradients != NULL ? all.gradients + from : NULL};
+        complete_run(batch, &own, run, (uint32_t)n, &rungs);
     }
     return rungs;
 }

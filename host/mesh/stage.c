@@ -83,29 +83,47 @@ static void merge_sort(mesh_record *records, uint32_t count)
         memcpy(records, from, count * sizeof *records);
 }
 
+/* Decides an overlap at once: it is in integers. */
+static void decide_overlap(const caromi_mesh_query *query, const float *corners, mesh_record *record,
+                           caromi_hit_outcome *outcome)
+{
+    const int is_needless = outcome->one_is_enough && outcome->has_hit;
+    record->t = 0;
+    if (is_needless || !caromi_resolve_overlap(query, corners, &outcome->rung))
+        record->state = CAROM_MISS;
+    else
+        outcome->has_hit = 1;
+}
+
+void caromi_open_record(const caromi_list_batch *batch, const caromi_mesh_query *query, float until,
+                        mesh_record *record, caromi_open_hits *open, caromi_hit_outcome *outcome)
+{
+    const carom_mesh *mesh = batch->sweep.mesh;
+    const int is_overlap = batch->search == CAROMI_MESH_OVERLAPS;
+    caromi_mesh_query own = *query;
+    float corners[9];
+    if (outcome->rung < CAROMI_SECOND_FILTER)
+        outcome->rung = CAROMI_SECOND_FILTER;
+    caromi_triangle_corners(mesh, (uint32_t)record->triangle, corners);
+    if ((own.options & MESH_CARRIED) != 0)
+        caromi_scene_velocity(mesh->scene, (uint32_t)record->triangle, own.carried);
+    if (caromi_hit_is_outside(&own, corners, !is_overlap, until)) {
+        record->t = 0;
+        record->state = CAROM_MISS;
+    } else if (is_overlap) {
+        decide_overlap(&own, corners, record, outcome);
+    } else {
+        caromi_open_hits_add(open, &own, corners, own.in[MESH_T_MAX], record, outcome);
+    }
+}
+
 void caromi_open_records(const caromi_list_batch *batch, const caromi_mesh_query *query, mesh_record *records,
                          uint32_t count, caromi_open_hits *open, caromi_hit_outcome *outcome)
 {
-    const carom_mesh *mesh = batch->sweep.mesh;
-    caromi_mesh_query own = *query;
-    float corners[9];
-    for (uint32_t i = 0; i < count; i++) {
-        mesh_record *record = &records[i];
-        if (!isnan(record->t))
-            continue;
-        caromi_triangle_corners(mesh, (uint32_t)record->triangle, corners);
-        if (batch->search == CAROMI_MESH_OVERLAPS) {
-            record->t = 0;
-            if ((outcome->one_is_enough && outcome->has_hit) || !caromi_resolve_overlap(&own, corners, &outcome->rung))
-                record->state = CAROM_MISS;
-            else
-                outcome->has_hit = 1;
-            continue;
-        }
-        if ((own.options & MESH_CARRIED) != 0)
-            caromi_scene_velocity(mesh->scene, (uint32_t)record->triangle, own.carried);
-        caromi_open_hits_add(open, &own, corners, own.in[MESH_T_MAX], record, outcome);
-    }
+    const float until = batch->search == CAROMI_MESH_OVERLAPS ? 0 : query->in[MESH_T_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        if (isnan(records[i].t))
+            caromi_open_record(batch, query, until, &records[i], open, outcome);
 }
 
 /* Removes the records that are no hits; returns how many are left. */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* First hits that the exact search leaves undecided, some queries together. A fast search guesses when each hits. The
+ * triangles that may be hit until a little later are listed and decided in lanes, and the first of them is the hit. If
+ * there is none, the guess was wrong, and the query is searched alone (cpu/mesh/resolve_mesh.h). */
+#include "first_hits.h"
+
+#include <math.h>
+
+#include "block.h"
+#include "list.h"
+#include "mesh.h"
+
+enum { GROUP = CAROMI_FIRST_HITS, RECORDS = 32 * GROUP };
+
+/* Queries as columns, and what the searches say of them. */
+typedef struct first_hits {
+    caromi_list_batch batch;
+    caromi_mesh_query query[GROUP];
+    float in[CAROMI_MESH_IN][GROUP], t[GROUP];
+    int32_t mask[GROUP], triangle[GROUP];
+    uint8_t state[GROUP];
+    caromi_hit_outcome outcome[GROUP];
+    mesh_record record[RECORDS];
+} first_hits;
+
+/* The columns of queries [from, from + count). */
+static caromi_mesh_queries columns_of(first_hits *work, uint32_t from, uint32_t count)
+{
+    const caromi_mesh_batch *sweep = &work->batch.sweep;
+    caromi_mesh_queries queries = {.mask = sweep->mask.base != NULL ? work->mask + from : NULL,
+                                   .options = sweep->options,
+                                   .triangle = work->triangle + from,
+                                   .state = work->state + from,
+                                   .t = work->t + from,
+                                   .count = count,
+                                   .records = work->record,
+                                   .capacity = RECORDS};
+    for (int column = 0; column < CAROMI_MESH_IN; column++)
+        queries.in[column] = work->in[column] + from;
+    return queries;
+}
+
+static void search(first_hits *work, enum caromi_mesh_search kind, int exact, caromi_mesh_queries *queries)
+{
+    const carom_mesh *mesh = work->batch.sweep.mesh;
+    caromi_searches_of(mesh)->search[kind][exact](&mesh->view, queries);
+}
+
+static void load(first_hits *work, const uint64_t *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        work->query[i] = caromi_mesh_query_of(&work->batch.sweep, rows[i]);
+        work->mask[i] = work->query[i].mask;
+        for (int column = 0; column < CAROMI_MESH_IN; column++)
+            work->in[column][i] = work->query[i].in[column];
+    }
+}
+
+/* The end of the list's window: the guess, and the time that an eighth of the radius takes. */
+static float window_of(const caromi_mesh_query *query, float guess)
+{
+    const float *in = query->in;
+    double square = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double from = (query->options & MESH_ENDS) != 0 ? (double)in[MESH_CX + axis] : 0;
+        square += ((double)in[MESH_VX + axis] - from) * ((double)in[MESH_VX + axis] - from);
+    }
+    const double until = (double)guess * (1 + 0x1p-8) + (double)in[MESH_RADIUS] / (8 * sqrt(square));
+    return until < (double)in[MESH_T_MAX] ? (float)until : in[MESH_T_MAX]; /* also if it is NaN */
+}
+
+/* Keeps the first hit of each query among the decided records. */
+static void keep_first(const mesh_record *records, uint32_t count, caromi_mesh_answer *answers)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const mesh_record *record = &records[i];
+        caromi_mesh_answer *answer = &answers[record->query];
+        if (isnan(record->t) || record->state == CAROM_MISS || record->t > answer->key ||
+            (record->t == answer->key && answer->triangle >= 0 && record->triangle > answer->triangle))
+            continue;
+        answer->triangle = record->triangle;
+        answer->state = (uint8_t)record->state;
+        answer->key = record->t;
+    }
+}
+
+/* Decides the records that are undecided, unless they come after a hit that is decided. */
+static void decide_records(first_hits *work, uint32_t from, uint32_t count, const caromi_mesh_answer *answers)
+{
+    caromi_open_hits open;
+    caromi_open_hits_begin(&open, work->batch.sweep.mesh->context->isa);
+    for (uint32_t i = 0; i < count; i++) {
+        mesh_record *record = &work->record[i];
+        const uint32_t number = from + (uint32_t)record->query;
+        const float limit = work->query[number].in[MESH_T_MAX], best = answers[record->query].key;
+        if (isnan(record->t))
+            caromi_open_record(&work->batch, &work->query[number], best < limit ? best : limit, record, &open,
+                               &work->outcome[number]);
+    }
+    caromi_open_hits_decide(&open);
+}
+
+/* Lists and decides queries [from, from + count). A hit at the end of the window may not be the first: others that
+ * round to the same time may lie behind it. Such a query, and one without a hit in a window that ends before t_max, is
+ * searched alone. */
+static void decide(first_hits *work, uint32_t from, uint32_t count, caromi_mesh_answer *answers, caromi_rung *rungs)
+{
+    const caromi_mesh_batch *sweep = &work->batch.sweep;
+    caromi_mesh_queries queries = columns_of(work, from, count);
+    search(work, CAROMI_MESH_LIST, 1, &queries);
+    if (queries.found > queries.capacity && count > 1) {
+        decide(work, from, count / 2, answers, rungs);
+        decide(work, from + count / 2, count - count / 2, answers + count / 2, rungs + count / 2);
+        return;
+    }
+    const uint32_t found = queries.found <= queries.capacity ? queries.found : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        work->outcome[from + i] = (caromi_hit_outcome){.rung = CAROMI_SECOND_FILTER};
+        answers[i] = (caromi_mesh_answer){.triangle = -1, .state = CAROM_MISS, .key = INFINITY};
+    }
+    keep_first(work->record, found, answers);
+    decide_records(work, from, found, answers);
+    keep_first(work->record, found, answers);
+    for (uint32_t i = 0; i < count; i++) {
+        const float until = work->in[MESH_T_MAX][from + i];
+        const int is_whole = found == queries.found && until == work->query[from + i].in[MESH_T_MAX];
+        rungs[i] = is_whole || answers[i].key < until
+                       ? work->outcome[from + i].rung
+                       : sweep->kind->resolve(&sweep->mesh->view, &work->query[from + i], &answers[i]);
+    }
+}
+
+void caromi_resolve_first_hits(const caromi_mesh_batch *batch, const uint64_t *rows, uint32_t count,
+                               caromi_mesh_answer *answers, caromi_rung *rungs)
+{
+    first_hits work; /* its arrays are set as far as they are used */
+    work.batch = (caromi_list_batch){.sweep = *batch, .search = CAROMI_MESH_LIST};
+    caromi_mesh_queries queries = columns_of(&work, 0, count);
+    load(&work, rows, count);
+    search(&work, CAROMI_MESH_FIRST, 0, &queries);
+    for (uint32_t i = 0; i < count; i++)
+        work.in[MESH_T_MAX][i] = window_of(&work.query[i], work.t[i]);
+    decide(&work, 0, count, answers, rungs);
+}
