@@ -55,8 +55,8 @@ static void test_lattice(void **state)
             double ratio;
             ref_gen_seed(&g, i, SEED, k);
             sweep_case s = pair_of(&g, lattices[i].most, lattices[i].speed);
-            for (int k = 0; k < IN_SWEEP_MOVING; k++)
-                s.in[k] = ldexpf(s.in[k], lattices[i].scale);
+            for (int column = 0; column < IN_SWEEP_MOVING; column++)
+                s.in[column] = ldexpf(s.in[column], lattices[i].scale);
             if (memcmp(&s.in[IN_VX], &s.in[IN_WX], 3 * sizeof(float)) == 0)
                 continue; /* integers decide pairs without motion */
             tried++;
