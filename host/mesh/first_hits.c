@@ -6,11 +6,16 @@
 
 #include <math.h>
 
+#include "host/bvh/triangle.h"
 #include "block.h"
 #include "list.h"
 #include "mesh.h"
 
-enum { GROUP = CAROMI_FIRST_HITS, RECORDS = 32 * GROUP };
+enum {
+    GROUP = CAROMI_FIRST_HITS,
+    RECORDS = 32 * GROUP,
+    TRIANGLES = 30 /* about as many as a sphere may overlap */
+};
 
 /* Queries as columns, and what the searches say of them. */
 typedef struct first_hits {
@@ -46,13 +51,21 @@ static void search(first_hits *work, enum caromi_mesh_search kind, int exact, ca
     caromi_searches_of(mesh)->search[kind][exact](&mesh->view, queries);
 }
 
+/* Stores a query at place i, with a window. */
+static void store(first_hits *work, uint32_t i, const caromi_mesh_query *query, float until)
+{
+    work->query[i] = *query;
+    work->mask[i] = query->mask;
+    for (int column = 0; column < CAROMI_MESH_IN; column++)
+        work->in[column][i] = query->in[column];
+    work->in[MESH_T_MAX][i] = until;
+}
+
 static void load(first_hits *work, const uint64_t *rows, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        work->query[i] = caromi_mesh_query_of(&work->batch.sweep, rows[i]);
-        work->mask[i] = work->query[i].mask;
-        for (int column = 0; column < CAROMI_MESH_IN; column++)
-            work->in[column][i] = work->query[i].in[column];
+        const caromi_mesh_query query = caromi_mesh_query_of(&work->batch.sweep, rows[i]);
+        store(work, i, &query, query.in[MESH_T_MAX]);
     }
 }
 
@@ -130,15 +143,55 @@ static void decide(first_hits *work, uint32_t from, uint32_t count, caromi_mesh_
     }
 }
 
+/* Whether a list pays. A sphere that is much larger than the triangle which a fast search has found may overlap very
+ * many; then a search alone, which keeps the least index at time 0, takes less. Such triangles, side by side, cover the
+ * sphere's width along the longest edge and across it. */
+static int pays(const first_hits *work, uint32_t i)
+{
+    const double width = 2 * (double)work->query[i].in[MESH_RADIUS];
+    double edge[3][3], square[3], across = 0, longest = 0;
+    float corners[9];
+    if (work->triangle[i] < 0)
+        return 1;
+    caromi_triangle_corners(work->batch.sweep.mesh, (uint32_t)work->triangle[i], corners);
+    for (int k = 0; k < 3; k++) {
+        for (int axis = 0; axis < 3; axis++)
+            edge[k][axis] = (double)corners[3 * ((k + 1) % 3) + axis] - (double)corners[3 * k + axis];
+        square[k] = edge[k][0] * edge[k][0] + edge[k][1] * edge[k][1] + edge[k][2] * edge[k][2];
+        longest = fmax(longest, square[k]);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        const int next = (axis + 1) % 3, last = (axis + 2) % 3;
+        const double normal = edge[0][next] * edge[1][last] - edge[0][last] * edge[1][next];
+        across += normal * normal;
+    }
+    const double length = sqrt(longest), height = sqrt(across) / length; /* NaN of a point: no list */
+    return (1 + width / length) * (1 + width / height) <= TRIANGLES;
+}
+
 void caromi_resolve_first_hits(const caromi_mesh_batch *batch, const uint64_t *rows, uint32_t count,
                                caromi_mesh_answer *answers, caromi_rung *rungs)
 {
     first_hits work; /* its arrays are set as far as they are used */
+    caromi_mesh_answer listed_answer[GROUP];
+    caromi_rung listed_rung[GROUP];
+    uint32_t listed[GROUP], lists = 0;
     work.batch = (caromi_list_batch){.sweep = *batch, .search = CAROMI_MESH_LIST};
     caromi_mesh_queries queries = columns_of(&work, 0, count);
     load(&work, rows, count);
     search(&work, CAROMI_MESH_FIRST, 0, &queries);
     for (uint32_t i = 0; i < count; i++)
-        work.in[MESH_T_MAX][i] = window_of(&work.query[i], work.t[i]);
-    decide(&work, 0, count, answers, rungs);
+        if (pays(&work, i)) {
+            const float until = window_of(&work.query[i], work.t[i]);
+            listed[lists] = i;
+            store(&work, lists++, &work.query[i], until);
+        } else {
+            rungs[i] = batch->kind->resolve(&batch->mesh->view, &work.query[i], &answers[i]);
+        }
+    if (lists > 0)
+        decide(&work, 0, lists, listed_answer, listed_rung);
+    for (uint32_t i = 0; i < lists; i++) {
+        answers[listed[i]] = listed_answer[i];
+        rungs[listed[i]] = listed_rung[i];
+    }
 }
