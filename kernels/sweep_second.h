@@ -332,30 +332,26 @@ FN int plucker_any(wm low, wm high)
     return v_any(v_lt(v_f(R(0.0)), w_join(w_sel(low, one, zero), w_sel(high, one, zero))));
 }
 
-/* Pairs from the columns of a moving triangle to all columns of a sweep, or to the first three: times and state. */
+/* Pairs from the columns of a moving triangle to all columns of a sweep, or to the first three: times and state. The
+ * loops are not unrolled: a step of both parts is larger than the instruction cache. */
 FN void second_sweep(in_columns in, out_columns out, size_t i, int wants_points)
 {
     plucker_work work[PARTS];
     const plucker_work *low = &work[0], *high = &work[PARTS - 1];
-    LANG_UNROLL
     for (int part = 0; part < PARTS; part++)
         plucker_begin(in, i + (size_t)(part * WIDE), wants_points, &work[part]);
     if (plucker_any(low->ties, high->ties)) {
-        LANG_UNROLL
         for (int part = 0; part < PARTS; part++)
             plucker_try_ties(wants_points, &work[part]);
     }
     if (plucker_any(low->refines, high->refines)) {
-        LANG_UNROLL
         for (int part = 0; part < PARTS; part++)
             plucker_refine_times(wants_points, &work[part]);
     }
     if (plucker_any(low->grazes, high->grazes)) {
-        LANG_UNROLL
         for (int part = 0; part < PARTS; part++)
             plucker_graze_times(wants_points, &work[part]);
     }
-    LANG_UNROLL
     for (int part = 0; part < PARTS; part++)
         plucker_store(&work[part].answer, out, i + (size_t)(part * WIDE), wants_points);
 }
