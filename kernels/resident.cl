@@ -10,10 +10,10 @@
 #define PARAMETERS(k) __global const uchar *from##k, ulong at##k, ulong stride##k, uint choice##k, __global uint *to##k
 #define GATHER(k)                                                                          \
     if (k < columns) {                                                                     \
-        const ulong place = at##k + element * stride##k;                                   \
+        const ulong from_byte = at##k + element * stride##k;                               \
         const uint word = choice##k == RESIDENT_SAME ? (uint)at##k                         \
                           : is_none                  ? R_NAN_BITS                          \
-                                                     : resident_load(from##k, place);                       \
+                                                     : resident_load(from##k, from_byte);                   \
         to##k[row] = choice##k == RESIDENT_LIMIT && resident_is_no_limit(word) ? 0 : word; \
     }
 /* Row r gets element i = first + r of each array, or the element that number i of an index selects. Rows that pad the

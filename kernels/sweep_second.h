@@ -269,7 +269,7 @@ FN void plucker_store(const plucker_out *answer, out_columns out, size_t at, int
     plucker_store_point(&answer->point[PLUCKER_LAST], out, OUT_LAST_X, OUT_LAST_FEATURE, at);
 }
 
-/* What the second filter knows of WIDE pairs. */
+/* The second filter's knowledge of WIDE pairs. */
 typedef struct plucker_work {
     plucker_in in;
     plucker_pair pair;
@@ -287,10 +287,10 @@ FN void plucker_try(int wants_points, plucker_work *work)
     const wm has_tangencies = plucker_find(&work->pair, work->in.radius, work->contacts, work->tangencies);
     const plucker_ends ends = plucker_crossing(&work->pair, work->contacts, has_tangencies);
     work->answer = plucker_answer(&work->pair, work->in, work->contacts, &ends, wants_points);
-    const wm is_open = w_and(work->pair.valid, w_not(work->answer.certain));
-    work->ties = w_and(is_open, work->pair.is_lattice);
-    work->refines = w_and(is_open, ends.exist);
-    work->grazes = w_and(is_open, w_and(has_tangencies, w_not(ends.exist)));
+    const wm is_undecided = w_and(work->pair.valid, w_not(work->answer.certain));
+    work->ties = w_and(is_undecided, work->pair.is_lattice);
+    work->refines = w_and(is_undecided, ends.exist);
+    work->grazes = w_and(is_undecided, w_and(has_tangencies, w_not(ends.exist)));
 }
 
 /* The first step, for all pairs. */

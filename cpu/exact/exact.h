@@ -29,7 +29,7 @@ typedef struct caromi_exact_sweep {
 /* The second filter (kernels/sweep_second.h) at one lane, whatever the instruction set: columns to columns. */
 void caromi_scalar_second_sweep(const float *const *in, void *const *out, size_t count);
 
-/* What the second filter says of a pair; t_first is NaN if it is undecided. */
+/* The second filter's answer of a pair; t_first is NaN if it is undecided. */
 typedef struct caromi_second_answer {
     float t_first, t_last;
     uint8_t state;

@@ -118,7 +118,7 @@ static void answer_in_integers(const float *in, int count, int want, float limit
 
 /* Whether the second filter has decided a pair. Not if its time rounds to the limit, which may be exceeded then.
  * Nothing exceeds infinity. */
-static int take_second(const caromi_second_answer *second, int want, float limit, caromi_exact_sweep *out)
+static int is_decided_by_second(const caromi_second_answer *second, int want, float limit, caromi_exact_sweep *out)
 {
     uint32_t bits; /* a comparison of values could depend on the float mode */
     memcpy(&bits, &second->t_first, sizeof bits);
@@ -138,7 +138,7 @@ static int take_second(const caromi_second_answer *second, int want, float limit
 void caromi_exact_sweep_after(const float *in, const caromi_second_answer *second, int want, float limit,
                               caromi_exact_sweep *out)
 {
-    if (!take_second(second, want, limit, out))
+    if (!is_decided_by_second(second, want, limit, out))
         answer_in_integers(in, IN_SWEEP_MOVING, want, limit, out);
 }
 

@@ -115,8 +115,8 @@ int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners,
 
 /* ---- sweeps ------------------------------------------------------------------------------------------------------ */
 
-void caromi_open_hits_add(caromi_open_hits *open, const caromi_mesh_query *query, const float *corners, float limit,
-                          mesh_record *record, caromi_hit_outcome *outcome)
+void caromi_undecided_hits_add(caromi_undecided_hits *undecided, const caromi_mesh_query *query, const float *corners,
+                               float limit, mesh_record *record, caromi_hit_outcome *outcome)
 {
     float in[IN_SWEEP_CARRIED] = {0};
     record->t = 0;
@@ -124,16 +124,16 @@ void caromi_open_hits_add(caromi_open_hits *open, const caromi_mesh_query *query
     memcpy(in, query->in, IN_P0X * sizeof *in);
     memcpy(in + IN_P0X, corners, 9 * sizeof *in);
     const int numbers = set_velocities(query, in);
-    const uint32_t at = open->count++;
+    const uint32_t at = undecided->count++;
     for (int column = 0; column < numbers; column++)
-        open->in[column][at] = in[column];
-    open->hit[at] = (caromi_open_hit){record, outcome, limit, query->options, numbers};
-    if (open->count == CAROMI_OPEN_HITS)
-        caromi_open_hits_decide(open);
+        undecided->in[column][at] = in[column];
+    undecided->hit[at] = (caromi_undecided_hit){record, outcome, limit, query->options, numbers};
+    if (undecided->count == CAROMI_UNDECIDED_HITS)
+        caromi_undecided_hits_decide(undecided);
 }
 
 /* Decides one sweep; `second` is what the second filter says of it. */
-static void decide_hit(const caromi_open_hit *hit, const float *in, const caromi_second_answer *second)
+static void decide_hit(const caromi_undecided_hit *hit, const float *in, const caromi_second_answer *second)
 {
     caromi_hit_outcome *outcome = hit->outcome;
     caromi_exact_sweep answer;
@@ -155,28 +155,29 @@ static void decide_hit(const caromi_open_hit *hit, const float *in, const caromi
     outcome->has_hit = 1;
 }
 
-void caromi_open_hits_decide(caromi_open_hits *open)
+void caromi_undecided_hits_decide(caromi_undecided_hits *undecided)
 {
     const float *columns[IN_SWEEP_MOVING];
-    float first[CAROMI_OPEN_HITS], last[CAROMI_OPEN_HITS];
-    uint8_t state[CAROMI_OPEN_HITS];
+    float first[CAROMI_UNDECIDED_HITS], last[CAROMI_UNDECIDED_HITS];
+    uint8_t state[CAROMI_UNDECIDED_HITS];
     void *answers[OUT_SWEEP_FULL] = {first, last, state};
-    if (open->count == 0)
+    if (undecided->count == 0)
         return;
     /* The last sweep fills its group of lanes. */
-    const uint32_t padded = (open->count + open->isa->lanes - 1) / open->isa->lanes * open->isa->lanes;
+    const uint32_t padded =
+        (undecided->count + undecided->isa->lanes - 1) / undecided->isa->lanes * undecided->isa->lanes;
     for (int column = 0; column < IN_SWEEP_MOVING; column++) {
-        for (uint32_t i = open->count; i < padded; i++)
-            open->in[column][i] = open->in[column][open->count - 1];
-        columns[column] = open->in[column];
+        for (uint32_t i = undecided->count; i < padded; i++)
+            undecided->in[column][i] = undecided->in[column][undecided->count - 1];
+        columns[column] = undecided->in[column];
     }
-    open->isa->second_sweep(columns, answers, padded);
-    for (uint32_t i = 0; i < open->count; i++) {
+    undecided->isa->second_sweep(columns, answers, padded);
+    for (uint32_t i = 0; i < undecided->count; i++) {
         const caromi_second_answer second = {first[i], last[i], state[i]};
         float in[IN_SWEEP_CARRIED];
-        for (int column = 0; column < open->hit[i].numbers; column++)
-            in[column] = open->in[column][i];
-        decide_hit(&open->hit[i], in, &second);
+        for (int column = 0; column < undecided->hit[i].numbers; column++)
+            in[column] = undecided->in[column][i];
+        decide_hit(&undecided->hit[i], in, &second);
     }
-    open->count = 0;
+    undecided->count = 0;
 }

@@ -6,41 +6,41 @@
 
 /* Whether a sphere is certainly outside the box of a triangle (nine numbers) up to a time that rounds to `until`. */
 int caromi_hit_is_outside(const caromi_mesh_query *query, const float *corners, int moving, float until);
-/* Decides in integers whether a sphere at rest overlaps a triangle. */
+/* Whether a sphere at rest overlaps a triangle, decided in integers. */
 int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners, caromi_rung *rung);
 
-/* What is known of a query. */
+/* Knowledge of a query. */
 typedef struct caromi_hit_outcome {
     caromi_rung rung; /* the last that one of its triangles has reached */
     int one_is_enough, has_hit;
 } caromi_hit_outcome;
 
 /* A swept sphere and a triangle. */
-typedef struct caromi_open_hit {
+typedef struct caromi_undecided_hit {
     mesh_record *record;
     caromi_hit_outcome *outcome;
     float limit;
     int options, numbers; /* of the columns it has: IN_SWEEP_MOVING or IN_SWEEP_CARRIED */
-} caromi_open_hit;
+} caromi_undecided_hit;
 
 /* Undecided sweeps, collected because the second filter takes as long for one as for a group of lanes. */
-enum { CAROMI_OPEN_HITS = 64 };
-typedef struct caromi_open_hits {
+enum { CAROMI_UNDECIDED_HITS = 64 };
+typedef struct caromi_undecided_hits {
     const struct caromi_isa_table *isa;
     uint32_t count;
-    caromi_open_hit hit[CAROMI_OPEN_HITS];
-    _Alignas(64) float in[IN_SWEEP_CARRIED][CAROMI_OPEN_HITS];
-} caromi_open_hits;
+    caromi_undecided_hit hit[CAROMI_UNDECIDED_HITS];
+    _Alignas(64) float in[IN_SWEEP_CARRIED][CAROMI_UNDECIDED_HITS];
+} caromi_undecided_hits;
 
-static inline void caromi_open_hits_begin(caromi_open_hits *open, const struct caromi_isa_table *isa)
+static inline void caromi_undecided_hits_begin(caromi_undecided_hits *undecided, const struct caromi_isa_table *isa)
 {
-    open->isa = isa; /* the arrays are set as far as they are used */
-    open->count = 0;
+    undecided->isa = isa; /* the arrays are set as far as they are used */
+    undecided->count = 0;
 }
 /* Adds a triangle, which is hit if that is not after `limit`. When the hits are decided, at the latest by
- * caromi_open_hits_decide, the record has time and state of the hit, or the state MISS. A query to which one hit is
- * enough has no other after it: later triangles are a MISS. Both pointers are kept until then. */
-void caromi_open_hits_add(caromi_open_hits *open, const caromi_mesh_query *query, const float *corners, float limit,
-                          mesh_record *record, caromi_hit_outcome *outcome);
-void caromi_open_hits_decide(caromi_open_hits *open);
+ * caromi_undecided_hits_decide, the record has time and state of the hit, or the state MISS. A query to which one hit
+ * is enough has no other after it: later triangles are a MISS. Both pointers are kept until then. */
+void caromi_undecided_hits_add(caromi_undecided_hits *undecided, const caromi_mesh_query *query, const float *corners,
+                               float limit, mesh_record *record, caromi_hit_outcome *outcome);
+void caromi_undecided_hits_decide(caromi_undecided_hits *undecided);
 #endif

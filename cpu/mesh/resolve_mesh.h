@@ -12,10 +12,10 @@
 #define MESH_CARRY(query, trav) (void)0
 #endif
 
-/* Solves one pair by the filter, unless it is outside; adds it to `open` if it stays undecided. */
+/* Solves one pair by the filter, unless it is outside; adds it to `undecided` if it stays undecided. */
 static mesh_packet_result mesh_filter_pair(const mesh_packet *packet, const mesh_traversal *trav,
-                                           const caromi_mesh_query *query, caromi_open_hits *open, mesh_record *record,
-                                           caromi_hit_outcome *outcome)
+                                           const caromi_mesh_query *query, caromi_undecided_hits *undecided,
+                                           mesh_record *record, caromi_hit_outcome *outcome)
 {
     const float corners[9] = {packet->in.p0.x, packet->in.p0.y, packet->in.p0.z, packet->in.p1.x, packet->in.p1.y,
                               packet->in.p1.z, packet->in.p2.x, packet->in.p2.y, packet->in.p2.z};
@@ -23,7 +23,7 @@ static mesh_packet_result mesh_filter_pair(const mesh_packet *packet, const mesh
         return mesh_packet_result_of(0, 0, STATE_MISS);
     const mesh_packet_result result = mesh_sweep_exact(packet, query->options);
     if (result.undecided)
-        caromi_open_hits_add(open, query, corners, trav->precalc[PRECALC_LIMIT], record, outcome);
+        caromi_undecided_hits_add(undecided, query, corners, trav->precalc[PRECALC_LIMIT], record, outcome);
     return result;
 }
 
@@ -31,24 +31,24 @@ static mesh_packet_result mesh_filter_pair(const mesh_packet *packet, const mesh
 static void mesh_resolve_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale, const caromi_mesh_query *query,
                               caromi_hit_outcome *outcome)
 {
-    caromi_open_hits open;
+    caromi_undecided_hits undecided;
     mesh_packet packet[MESH_WIDTH];
     mesh_packet_result result[MESH_WIDTH];
     mesh_record record[MESH_WIDTH];
     int lanes[MESH_WIDTH], count = 0; /* with undecided triangles */
-    caromi_open_hits_begin(&open, query->isa);
+    caromi_undecided_hits_begin(&undecided, query->isa);
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
         if (!group.active)
             continue;
         packet[lane] = mesh_packet_of(&group, trav, query->options);
-        result[lane] = mesh_filter_pair(&packet[lane], trav, query, &open, &record[lane], outcome);
+        result[lane] = mesh_filter_pair(&packet[lane], trav, query, &undecided, &record[lane], outcome);
         if (result[lane].undecided)
             lanes[count++] = lane;
         else
             mesh_record_first(trav, &packet[lane], &result[lane]);
     }
-    caromi_open_hits_decide(&open);
+    caromi_undecided_hits_decide(&undecided);
     for (int i = 0; i < count; i++) {
         const mesh_record *decided = &record[lanes[i]];
         const mesh_packet_result hit = mesh_packet_result_of(decided->state != STATE_MISS, decided->t, decided->state);

@@ -100,17 +100,17 @@ static void keep_first(const mesh_record *records, uint32_t count, caromi_mesh_a
 /* Decides the records that are undecided, unless they come after a hit that is decided. */
 static void decide_records(first_hits *work, uint32_t from, uint32_t count, const caromi_mesh_answer *answers)
 {
-    caromi_open_hits open;
-    caromi_open_hits_begin(&open, work->batch.sweep.mesh->context->isa);
+    caromi_undecided_hits undecided;
+    caromi_undecided_hits_begin(&undecided, work->batch.sweep.mesh->context->isa);
     for (uint32_t i = 0; i < count; i++) {
         mesh_record *record = &work->record[i];
         const uint32_t number = from + (uint32_t)record->query;
         const float limit = work->query[number].in[MESH_T_MAX], best = answers[record->query].key;
         if (isnan(record->t))
-            caromi_open_record(&work->batch, &work->query[number], best < limit ? best : limit, record, &open,
-                               &work->outcome[number]);
+            caromi_add_undecided_record(&work->batch, &work->query[number], best < limit ? best : limit, record,
+                                        &undecided, &work->outcome[number]);
     }
-    caromi_open_hits_decide(&open);
+    caromi_undecided_hits_decide(&undecided);
 }
 
 /* Lists and decides queries [from, from + count). A hit at the end of the window may not be the first: others that

@@ -110,8 +110,8 @@ static void sort_records(const caromi_mesh_queries *queries, sorted_records *sor
 static void decide_records(const list_job *job, const caromi_mesh_block *block, size_t count, sorted_records *sorted)
 {
     const caromi_list_batch *batch = job->batch;
-    caromi_open_hits open;
-    caromi_open_hits_begin(&open, job->context->isa);
+    caromi_undecided_hits undecided;
+    caromi_undecided_hits_begin(&undecided, job->context->isa);
     for (size_t i = 0; i < count; i++) {
         uint32_t at = first_record(sorted, i);
         sorted->outcome[i] = (caromi_hit_outcome){.one_is_enough = batch->any != NULL};
@@ -120,9 +120,10 @@ static void decide_records(const list_job *job, const caromi_mesh_block *block, 
         if (at == sorted->end[i] || caromi_is_answered(batch, block->state[i]))
             continue;
         const caromi_mesh_query query = query_in_block(&batch->sweep, block, i);
-        caromi_open_records(batch, &query, sorted->records + at, sorted->end[i] - at, &open, &sorted->outcome[i]);
+        caromi_add_undecided_records(batch, &query, sorted->records + at, sorted->end[i] - at, &undecided,
+                                     &sorted->outcome[i]);
     }
-    caromi_open_hits_decide(&open);
+    caromi_undecided_hits_decide(&undecided);
 }
 
 /* Adds the records of a query to the stage. Contacts are chosen in place, as the search's records are not needed

@@ -49,10 +49,10 @@ static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 /* Exact mode: adds an undecided record of a query to those that wait for a decision, if it may be a hit up to a time
  * that rounds to `until`. When they are decided, hits have their time and state, and others the state CAROM_MISS. The
  * second function adds all that are undecided. */
-void caromi_open_record(const caromi_list_batch *batch, const caromi_mesh_query *query, float until,
-                        mesh_record *record, caromi_open_hits *open, caromi_hit_outcome *outcome);
-void caromi_open_records(const caromi_list_batch *batch, const caromi_mesh_query *query, mesh_record *records,
-                         uint32_t count, caromi_open_hits *open, caromi_hit_outcome *outcome);
+void caromi_add_undecided_record(const caromi_list_batch *batch, const caromi_mesh_query *query, float until,
+                                 mesh_record *record, caromi_undecided_hits *undecided, caromi_hit_outcome *outcome);
+void caromi_add_undecided_records(const caromi_list_batch *batch, const caromi_mesh_query *query, mesh_record *records,
+                                  uint32_t count, caromi_undecided_hits *undecided, caromi_hit_outcome *outcome);
 /* Adds the state and the records of query `row` to the stage, and sorts the hits. rung: the last that decided one of
  * them. Returns 0 if there is no memory. */
 int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,

@@ -95,8 +95,8 @@ static void decide_overlap(const caromi_mesh_query *query, const float *corners,
         outcome->has_hit = 1;
 }
 
-void caromi_open_record(const caromi_list_batch *batch, const caromi_mesh_query *query, float until,
-                        mesh_record *record, caromi_open_hits *open, caromi_hit_outcome *outcome)
+void caromi_add_undecided_record(const caromi_list_batch *batch, const caromi_mesh_query *query, float until,
+                                 mesh_record *record, caromi_undecided_hits *undecided, caromi_hit_outcome *outcome)
 {
     const carom_mesh *mesh = batch->sweep.mesh;
     const int is_overlap = batch->search == CAROMI_MESH_OVERLAPS;
@@ -113,17 +113,17 @@ void caromi_open_record(const caromi_list_batch *batch, const caromi_mesh_query 
     } else if (is_overlap) {
         decide_overlap(&own, corners, record, outcome);
     } else {
-        caromi_open_hits_add(open, &own, corners, own.in[MESH_T_MAX], record, outcome);
+        caromi_undecided_hits_add(undecided, &own, corners, own.in[MESH_T_MAX], record, outcome);
     }
 }
 
-void caromi_open_records(const caromi_list_batch *batch, const caromi_mesh_query *query, mesh_record *records,
-                         uint32_t count, caromi_open_hits *open, caromi_hit_outcome *outcome)
+void caromi_add_undecided_records(const caromi_list_batch *batch, const caromi_mesh_query *query, mesh_record *records,
+                                  uint32_t count, caromi_undecided_hits *undecided, caromi_hit_outcome *outcome)
 {
     const float until = batch->search == CAROMI_MESH_OVERLAPS ? 0 : query->in[MESH_T_MAX];
     for (uint32_t i = 0; i < count; i++)
         if (isnan(records[i].t))
-            caromi_open_record(batch, query, until, &records[i], open, outcome);
+            caromi_add_undecided_record(batch, query, until, &records[i], undecided, outcome);
 }
 
 /* Removes the records that are no hits; returns how many are left. */

@@ -54,13 +54,13 @@ static int reserve_chooser(const carom_context *context, struct caromi_list_choo
 static caromi_rung decide_records(const caromi_list_part *part, uint64_t i, mesh_record *records, uint32_t hits)
 {
     caromi_hit_outcome outcome = {.one_is_enough = part->batch->any != NULL};
-    caromi_open_hits open;
+    caromi_undecided_hits undecided;
     if (!part->batch->sweep.exact || hits == 0 || caromi_is_answered(part->batch, part->state[i]))
         return CAROMI_FIRST_FILTER;
     const caromi_mesh_query query = caromi_mesh_query_of(&part->batch->sweep, part->first + i);
-    caromi_open_hits_begin(&open, part->context->isa);
-    caromi_open_records(part->batch, &query, records, hits, &open, &outcome);
-    caromi_open_hits_decide(&open);
+    caromi_undecided_hits_begin(&undecided, part->context->isa);
+    caromi_add_undecided_records(part->batch, &query, records, hits, &undecided, &outcome);
+    caromi_undecided_hits_decide(&undecided);
     return outcome.rung;
 }
 

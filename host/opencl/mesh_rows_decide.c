@@ -138,20 +138,20 @@ static uint64_t key_of(const mesh_record *record)
 static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const decide_job *job = user;
-    mesh_record record[CAROMI_OPEN_HITS];
-    caromi_hit_outcome outcome[CAROMI_OPEN_HITS];
-    caromi_open_hits open;
+    mesh_record record[CAROMI_UNDECIDED_HITS];
+    caromi_hit_outcome outcome[CAROMI_UNDECIDED_HITS];
+    caromi_undecided_hits undecided;
     (void)thread;
-    caromi_open_hits_begin(&open, job->rows->batch->sweep.mesh->context->isa);
+    caromi_undecided_hits_begin(&undecided, job->rows->batch->sweep.mesh->context->isa);
     for (uint64_t from = begin, count; from < end; from += count) {
-        count = end - from < CAROMI_OPEN_HITS ? end - from : CAROMI_OPEN_HITS;
+        count = end - from < CAROMI_UNDECIDED_HITS ? end - from : CAROMI_UNDECIDED_HITS;
         for (uint64_t i = 0; i < count; i++) {
             const caromi_mesh_query query = query_of(job, from + i);
             record[i] = (mesh_record){.t = NAN, .triangle = job->triangle[from + i], .state = CAROM_OVERLAPPING};
             outcome[i] = (caromi_hit_outcome){0};
-            caromi_open_records(job->rows->batch, &query, &record[i], 1, &open, &outcome[i]);
+            caromi_add_undecided_records(job->rows->batch, &query, &record[i], 1, &undecided, &outcome[i]);
         }
-        caromi_open_hits_decide(&open);
+        caromi_undecided_hits_decide(&undecided);
         for (uint64_t i = 0; i < count; i++) {
             job->rung[from + i] = (uint8_t)outcome[i].rung;
             job->key[from + i] = key_of(&record[i]);
