@@ -102,11 +102,10 @@ static int set_velocities(const caromi_mesh_query *query, float in[IN_SWEEP_CARR
 
 /* ---- overlaps ---------------------------------------------------------------------------------------------------- */
 
-int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners, caromi_rung *rung)
+int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners)
 {
     float in[IN_OVERLAP];
     int overlap, axes;
-    *rung = CAROMI_INTEGERS;
     memcpy(in, query->in, IN_OP0X * sizeof *in);
     memcpy(in + IN_OP0X, corners, 9 * sizeof *in);
     caromi_exact_overlap_of(in, &overlap, &axes);

@@ -7,7 +7,7 @@
 /* Whether a sphere is certainly outside the box of a triangle (nine numbers) up to a time that rounds to `until`. */
 int caromi_hit_is_outside(const caromi_mesh_query *query, const float *corners, int moving, float until);
 /* Whether a sphere at rest overlaps a triangle, decided in integers. */
-int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners, caromi_rung *rung);
+int caromi_resolve_overlap(const caromi_mesh_query *query, const float *corners);
 
 /* Knowledge of a query. */
 typedef struct caromi_hit_outcome {

@@ -32,27 +32,27 @@ static void mesh_resolve_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float
                               caromi_hit_outcome *outcome)
 {
     caromi_undecided_hits undecided;
-    mesh_packet packet[MESH_WIDTH];
-    mesh_packet_result result[MESH_WIDTH];
+    mesh_packet packet[MESH_WIDTH]; /* of undecided triangles */
     mesh_record record[MESH_WIDTH];
-    int lanes[MESH_WIDTH], count = 0; /* with undecided triangles */
+    int count = 0;
     caromi_undecided_hits_begin(&undecided, query->isa);
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
         if (!group.active)
             continue;
-        packet[lane] = mesh_packet_of(&group, trav, query->options);
-        result[lane] = mesh_filter_pair(&packet[lane], trav, query, &undecided, &record[lane], outcome);
-        if (result[lane].undecided)
-            lanes[count++] = lane;
+        packet[count] = mesh_packet_of(&group, trav, query->options);
+        const mesh_packet_result result =
+            mesh_filter_pair(&packet[count], trav, query, &undecided, &record[count], outcome);
+        if (result.undecided)
+            count++;
         else
-            mesh_record_first(trav, &packet[lane], &result[lane]);
+            mesh_record_first(trav, &packet[count], &result);
     }
     caromi_undecided_hits_decide(&undecided);
     for (int i = 0; i < count; i++) {
-        const mesh_record *decided = &record[lanes[i]];
-        const mesh_packet_result hit = mesh_packet_result_of(decided->state != STATE_MISS, decided->t, decided->state);
-        mesh_record_first(trav, &packet[lanes[i]], &hit);
+        const mesh_packet_result hit =
+            mesh_packet_result_of(record[i].state != STATE_MISS, record[i].t, record[i].state);
+        mesh_record_first(trav, &packet[i], &hit);
     }
 }
 

@@ -18,7 +18,7 @@ void caromi_hits_to_columns(const carom_mesh_hit_result *out, caromi_out_column 
 /* Bits of rows, by the rung that decided the search. */
 static const uint8_t search_bit[] = {0, CAROMI_SEARCH_BY_FILTER, CAROMI_SEARCH_BY_INTEGERS};
 
-/* What the kernels have answered, as columns. */
+/* Answers of the kernels, as columns. */
 typedef struct searched_columns {
     const int32_t *triangles;
     const float *keys, *points, *gradients; /* NULL: they are not wanted */

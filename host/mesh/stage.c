@@ -87,12 +87,16 @@ static void merge_sort(mesh_record *records, uint32_t count)
 static void decide_overlap(const caromi_mesh_query *query, const float *corners, mesh_record *record,
                            caromi_hit_outcome *outcome)
 {
-    const int is_needless = outcome->one_is_enough && outcome->has_hit;
     record->t = 0;
-    if (is_needless || !caromi_resolve_overlap(query, corners, &outcome->rung))
+    if (outcome->one_is_enough && outcome->has_hit) {
         record->state = CAROM_MISS;
-    else
+        return;
+    }
+    outcome->rung = CAROMI_INTEGERS;
+    if (caromi_resolve_overlap(query, corners))
         outcome->has_hit = 1;
+    else
+        record->state = CAROM_MISS;
 }
 
 void caromi_add_undecided_record(const caromi_list_batch *batch, const caromi_mesh_query *query, float until,
