@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/exact/exact.h"
+#include "kernels/second_state.h"
 
 enum {
     RUN = 64,   /* pairs that are tested together for undecided ones */
@@ -138,7 +139,7 @@ static void flush_packed(packed_pairs *packed)
         caromi_exact_pair pair;
         for (uint32_t column = 0; column < packed->shape->out_count; column++)
             if (has_bytes(column))
-                pair.byte[column] = columns.byte[column][i];
+                pair.byte[column] = columns.byte[column][i] & (column == OUT_STATE ? SECOND_STATE : 0xff);
             else
                 pair.real[column] = columns.real[column][i];
         store_pair(packed->batch, packed->shape, packed->at[i], &pair);

@@ -91,6 +91,16 @@ FN bounded bounded3_square(bounded3 a, wf unit)
     return bounded_of(square, (a.size * W(2.0) + a.error) * a.error + unit * W(3.0) * square);
 }
 
+/* Whether a / b is exactly this quotient. Numbers whose product may lose its second half are not tried. */
+FN wm bounded_quotient_is_exact(bounded a, bounded b, wf quotient)
+{
+    const wf zero = w_f(W(0.0));
+    const wide2 product = wide2_product(quotient, b.value);
+    const wm is_exact = w_and(w_eq(a.error, zero), w_eq(b.error, zero));
+    return w_and(w_and(is_exact, w_lt(w_f(W(0x1p-900)), w_abs(a.value))),
+                 w_and(w_eq(product.hi, a.value), w_eq(product.lo, zero)));
+}
+
 /* The product of two roots: exact if both are. */
 FN bounded bounded_mul_roots(bounded a, bounded b)
 {

@@ -18,6 +18,13 @@
 
 /* ---- pair -------------------------------------------------------------------------------------------------------- */
 
+/* Whether a lane is set. */
+FN int wide_any(wm m)
+{
+    const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), numbers = w_sel(m, one, zero);
+    return v_any(v_lt(v_f(R(0.0)), w_join(numbers, numbers)));
+}
+
 /* A number E or Y of a feature, and its root. */
 typedef struct plucker_square {
     bounded square, root;
@@ -44,8 +51,8 @@ typedef struct plucker_pair {
     wf fine_size;           /* largest distance from a corner, plus the radius */
     wf length, edge_length; /* the largest of all lengths, and of the edges */
     wm valid;               /* numbers are finite, radius is not negative, and there is motion */
-    wm is_lattice;          /* and lengths of 2^-7 of the largest, which is neither tiny nor huge */
-    int tries_ties;         /* whether ties of such pairs are looked for */
+    wm is_lattice;          /* and sums of two of numbers of a tie are exact */
+    int has_lattice;        /* one of the pairs is */
 } plucker_pair;
 
 /* Whether a binary32 number is a multiple of half a unit in the last place of `grain`. */
@@ -106,9 +113,12 @@ FN void plucker_differences(plucker_in in, plucker_pair *pair)
     const wm is_coarse = w_and(plucker_lengths_are(in, grain_of(size, W(0x1p-9))),
                                w_and(w3_is_multiple(in.velocity, speed_grain), w3_is_multiple(in.w, speed_grain)));
     pair->unit = w_sel(is_coarse, zero, BOUNDED_EPS);
-    pair->is_lattice = w_and(w_and(is_coarse, plucker_lengths_are(in, grain_of(size, W(0x1p-7)))),
-                             w_and(plucker_in_range(size), plucker_in_range(pair->v.size)));
-    pair->tries_ties = 0;
+    const wf slow_grain = grain_of(pair->v.size, W(0x1p-3));
+    const wm is_short = plucker_lengths_are(in, grain_of(size, W(0x1p-7))),
+             is_slow = w_and(w3_is_multiple(in.velocity, slow_grain), w3_is_multiple(in.w, slow_grain));
+    pair->is_lattice =
+        w_and(w_and(is_coarse, w_or(is_short, is_slow)), w_and(plucker_in_range(size), plucker_in_range(pair->v.size)));
+    pair->has_lattice = wide_any(pair->is_lattice);
     pair->normal_unit = w_sel(plucker_corners_are(in, grain_of(across, W(0x1p-26))), zero, BOUNDED_EPS);
     pair->length = size;
     pair->edge_length = across;
@@ -168,16 +178,21 @@ typedef struct plucker_region {
     wm is_tangent;
 } plucker_region;
 
-/* Where p sqrt(E) = s sqrt(Y), and where p sqrt(E) = -s sqrt(Y): the squares are exact in two numbers. */
-FN void plucker_ties(bounded p, bounded e, bounded s, bounded y, wm is_lattice, wm *ties)
+/* p sqrt(E) = s sqrt(Y) is a tie of the first root, and p sqrt(E) = -s sqrt(Y) of the last: it meets its condition. The
+ * squares are exact in two numbers. */
+FN void plucker_add_ties(bounded p, bounded e, bounded s, bounded y, wm is_lattice, wm *in, wm *out)
 {
     const wf zero = w_f(W(0.0)), sign = p.value * s.value;
     const wide2 left = wide2_mul(wide2_product(p.value, p.value), wide2_of(e.value, zero)),
                 right = wide2_mul(wide2_product(s.value, s.value), wide2_of(y.value, zero)),
                 difference = wide2_sub(left, right);
-    const wm is_tie = w_and(is_lattice, w_and(w_eq(difference.hi, zero), w_eq(difference.lo, zero)));
-    ties[PLUCKER_FIRST] = w_and(is_tie, w_le(zero, sign));
-    ties[PLUCKER_LAST] = w_and(is_tie, w_le(sign, zero));
+    const wm is_tie = w_and(is_lattice, w_and(w_eq(difference.hi, zero), w_eq(difference.lo, zero))),
+             ties[] = {w_and(is_tie, w_le(zero, sign)), w_and(is_tie, w_le(sign, zero))};
+    LANG_UNROLL
+    for (int i = 0; i < PLUCKER_CONTACTS; i++) {
+        in[i] = w_or(in[i], ties[i]);
+        out[i] = w_and(out[i], w_not(ties[i]));
+    }
 }
 
 /* One more condition: wanted (p sqrt(E) -+ s sqrt(Y)) >= 0, for the first root and the last. */
@@ -188,18 +203,19 @@ FN void plucker_surd(const plucker_pair *pair, bounded p, const plucker_square *
     const bounded x = bounded_mul(p, e->root, rounding), z = bounded_mul(s, y->root, rounding);
     const wf error = x.error + z.error + (w_abs(x.value) + w_abs(z.value)) * rounding;
     const wf excess[] = {(x.value - z.value) * (wide_real)wanted, (x.value + z.value) * (wide_real)wanted};
-    wm ties[PLUCKER_CONTACTS];
-    if (pair->tries_ties)
-        plucker_ties(p, e->square, s, y->square, pair->is_lattice, ties);
+    wm in[PLUCKER_CONTACTS], out[PLUCKER_CONTACTS], known[PLUCKER_CONTACTS];
     LANG_UNROLL
     for (int i = 0; i < PLUCKER_CONTACTS; i++) {
-        wm in = w_le(error, excess[i]), out = w_lt(excess[i], -error);
-        if (pair->tries_ties) {
-            in = w_or(in, ties[i]);
-            out = w_and(out, w_not(ties[i]));
-        }
-        region->in[i] = w_and(region->in[i], in);
-        region->out[i] = w_or(region->out[i], out);
+        in[i] = w_le(error, excess[i]);
+        out[i] = w_lt(excess[i], -error);
+        known[i] = w_or(w_or(in[i], out[i]), region->out[i]);
+    }
+    if (pair->has_lattice && wide_any(w_not(w_and(known[PLUCKER_FIRST], known[PLUCKER_LAST]))))
+        plucker_add_ties(p, e->square, s, y->square, pair->is_lattice, in, out);
+    LANG_UNROLL
+    for (int i = 0; i < PLUCKER_CONTACTS; i++) {
+        region->in[i] = w_and(region->in[i], in[i]);
+        region->out[i] = w_or(region->out[i], out[i]);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "columns.h"
 #include "sweep_graze.h"
 #include "sweep_second_points.h"
+#include "second_state.h"
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
@@ -14,6 +15,7 @@ typedef struct plucker_time {
     wf low, high; /* in the caller's unit, rounded to binary32 */
     wm usable;    /* the divisor is certainly positive: else the bound means nothing */
     wm is_positive, is_negative, is_zero;
+    wm was_greater, was_not; /* it certainly is greater than `low`, and it certainly is not */
 } plucker_time;
 
 /* Rounds an interval, in the unit of pair->v. */
@@ -22,20 +24,26 @@ FN void plucker_time_set(wf low, wf high, wf unit, plucker_time *time)
     const wf zero = w_f(W(0.0));
     time->low = w_sel(time->is_zero, zero, w_round(low * unit) + zero);
     time->high = w_sel(time->is_zero, zero, w_round(high * unit) + zero);
+    time->was_greater = w_and(w_not(time->is_zero), w_lt(time->low, low * unit));
+    time->was_not = w_or(time->is_zero, w_le(high * unit, time->low));
 }
 
-/* The time of a contact. The first: (-b - root) / a, or k / (root - b) where that would cancel. The last is the first
- * of the motion backwards, with its sign changed: b and the result are negated. */
+/* The time of a contact. The first: (-b - root) / a, or k / (root - b) where that would cancel and is not exact. The
+ * last is the first of the motion backwards, with its sign changed: b and the result are negated. */
 FN plucker_time plucker_time_of(const plucker_contact *contact, wf unit, int last)
 {
-    const wf zero = w_f(W(0.0)), b = last ? -contact->b.value : contact->b.value;
-    const wm ahead = w_lt(b, zero);
+    const wf zero = w_f(W(0.0)), b = last ? -contact->b.value : contact->b.value, gap = -b - contact->root.value;
+    const wm ahead = w_lt(b, zero), is_exact = w_and(ahead, w_and(w_eq(contact->root.error + contact->b.error, zero),
+                                                                  wide_is_exact(-b, contact->root.value, gap)));
     const wf sum = contact->root.value + w_abs(b),
              sum_error = contact->root.error + contact->b.error + sum * BOUNDED_EPS;
-    const bounded top = bounded_sel(ahead, contact->k, bounded_of(sum, sum_error)),
-                  below = bounded_sel(ahead, bounded_of(sum, sum_error), contact->a);
-    const wf size = top.value / below.value, error = (top.error + w_abs(size) * below.error) / below.value * W(1.25) +
-                                                     w_abs(size) * W(0x1p-51) + w_f(W(0x1p-1000));
+    const bounded least = bounded_sel(is_exact, bounded_of(gap, zero), contact->k),
+                  top = bounded_sel(ahead, least, bounded_of(sum, sum_error)),
+                  below = bounded_sel(w_and(ahead, w_not(is_exact)), bounded_of(sum, sum_error), contact->a);
+    const wf size = top.value / below.value,
+             error = w_sel(bounded_quotient_is_exact(top, below, size), zero,
+                           (top.error + w_abs(size) * below.error) / below.value * W(1.25) + w_abs(size) * W(0x1p-51) +
+                               w_f(W(0x1p-1000)));
     const wm usable = w_lt(below.error * W(8.0), below.value);
     const wm positive = w_and(usable, w_and(ahead, w_lt(contact->k.error, contact->k.value)));
     const wm negative = w_and(usable, w_or(w_and(ahead, w_lt(contact->k.value, -contact->k.error)),
@@ -141,7 +149,8 @@ FN void plucker_refine(const plucker_pair *pair, plucker_in in, plucker_contact 
 
 /* Answers of WIDE pairs. */
 typedef struct plucker_out {
-    wf t_first, t_last, state;
+    wf t_first, t_last;
+    wf state;                              /* with the bits of second_state.h */
     plucker_point point[PLUCKER_CONTACTS]; /* if they are wanted */
     wm certain;
 } plucker_out;
@@ -214,6 +223,8 @@ FN plucker_out plucker_answer(const plucker_pair *pair, plucker_in in, const plu
         plucker_add_points(pair, in, contacts, ends->time, ends->miss, &out);
     out.state = w_sel(first.is_positive, w_f((wide_real)STATE_APPROACHING),
                       w_sel(first.is_zero, w_f((wide_real)STATE_TOUCHING), ended));
+    out.state = out.state + w_sel(first.was_greater, w_f((wide_real)SECOND_AFTER), w_f(W(0.0))) +
+                w_sel(first.was_not, w_f((wide_real)SECOND_NOT_AFTER), w_f(W(0.0)));
     out.state = w_sel(ends->miss, w_f((wide_real)STATE_MISS), out.state);
     out.t_first = w_sel(ends->miss, w_infinity(), first.low);
     out.t_last = w_sel(ends->miss, -w_infinity(), last.low);
@@ -276,36 +287,22 @@ typedef struct plucker_work {
     plucker_contact contacts[PLUCKER_CONTACTS];
     plucker_tangency tangencies[PLUCKER_TANGENCIES];
     plucker_out answer;
-    /* Of undecided pairs: which are on a lattice; which have a time or a sign that is uncertain, but not the features;
-     * and which may have tangencies. */
-    wm ties, refines, grazes;
+    /* Of undecided pairs: which have a time or a sign that is uncertain, but not the features; and which may have
+     * tangencies. */
+    wm refines, grazes;
 } plucker_work;
 
-/* Answers from roots with Y > 0, and tells what is left. */
-FN void plucker_try(int wants_points, plucker_work *work)
-{
-    const wm has_tangencies = plucker_find(&work->pair, work->in.radius, work->contacts, work->tangencies);
-    const plucker_ends ends = plucker_crossing(&work->pair, work->contacts, has_tangencies);
-    work->answer = plucker_answer(&work->pair, work->in, work->contacts, &ends, wants_points);
-    const wm is_undecided = w_and(work->pair.valid, w_not(work->answer.certain));
-    work->ties = w_and(is_undecided, work->pair.is_lattice);
-    work->refines = w_and(is_undecided, ends.exist);
-    work->grazes = w_and(is_undecided, w_and(has_tangencies, w_not(ends.exist)));
-}
-
-/* The first step, for all pairs. */
+/* The first step, for all pairs: answers from roots with Y > 0, and tells what is left. */
 FN void plucker_begin(in_columns in, size_t at, int wants_points, plucker_work *work)
 {
     work->in = plucker_load(in, at);
     plucker_pair_of(work->in, &work->pair);
-    plucker_try(wants_points, work);
-}
-
-/* Once more, with ties of lattices known as such. */
-FN void plucker_try_ties(int wants_points, plucker_work *work)
-{
-    work->pair.tries_ties = 1;
-    plucker_try(wants_points, work);
+    const wm has_tangencies = plucker_find(&work->pair, work->in.radius, work->contacts, work->tangencies);
+    const plucker_ends ends = plucker_crossing(&work->pair, work->contacts, has_tangencies);
+    work->answer = plucker_answer(&work->pair, work->in, work->contacts, &ends, wants_points);
+    const wm is_undecided = w_and(work->pair.valid, w_not(work->answer.certain));
+    work->refines = w_and(is_undecided, ends.exist);
+    work->grazes = w_and(is_undecided, w_and(has_tangencies, w_not(ends.exist)));
 }
 
 /* Times with twice the precision. */
@@ -326,33 +323,19 @@ FN void plucker_graze_times(int wants_points, plucker_work *work)
     work->answer = plucker_out_sel(work->grazes, graze, work->answer);
 }
 
-FN int plucker_any(wm low, wm high)
-{
-    const wf zero = w_f(W(0.0)), one = w_f(W(1.0));
-    return v_any(v_lt(v_f(R(0.0)), w_join(w_sel(low, one, zero), w_sel(high, one, zero))));
-}
-
 /* Pairs from the columns of a moving triangle to all columns of a sweep, or to the first three: times and state. The
  * loops are not unrolled: a step of both parts is larger than the instruction cache. */
 FN void second_sweep(in_columns in, out_columns out, size_t i, int wants_points)
 {
-    plucker_work work[PARTS];
-    const plucker_work *low = &work[0], *high = &work[PARTS - 1];
-    for (int part = 0; part < PARTS; part++)
-        plucker_begin(in, i + (size_t)(part * WIDE), wants_points, &work[part]);
-    if (plucker_any(low->ties, high->ties)) {
-        for (int part = 0; part < PARTS; part++)
-            plucker_try_ties(wants_points, &work[part]);
+    for (int part = 0; part < PARTS; part++) {
+        plucker_work work;
+        const size_t at = i + (size_t)(part * WIDE);
+        plucker_begin(in, at, wants_points, &work);
+        if (wide_any(work.refines))
+            plucker_refine_times(wants_points, &work);
+        if (wide_any(work.grazes))
+            plucker_graze_times(wants_points, &work);
+        plucker_store(&work.answer, out, at, wants_points);
     }
-    if (plucker_any(low->refines, high->refines)) {
-        for (int part = 0; part < PARTS; part++)
-            plucker_refine_times(wants_points, &work[part]);
-    }
-    if (plucker_any(low->grazes, high->grazes)) {
-        for (int part = 0; part < PARTS; part++)
-            plucker_graze_times(wants_points, &work[part]);
-    }
-    for (int part = 0; part < PARTS; part++)
-        plucker_store(&work[part].answer, out, i + (size_t)(part * WIDE), wants_points);
 }
 #endif

@@ -32,7 +32,7 @@ void caromi_scalar_second_sweep(const float *const *in, void *const *out, size_t
 /* The second filter's answer of a pair; t_first is NaN if it is undecided. */
 typedef struct caromi_second_answer {
     float t_first, t_last;
-    uint8_t state;
+    uint8_t state; /* with the bits of kernels/second_state.h */
 } caromi_second_answer;
 
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. Integers decide what the second

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/second_state.h"
 #include "touch.h"
 
 /* A miss, without points. */
@@ -116,22 +117,23 @@ static void answer_in_integers(const float *in, int count, int want, float limit
         answer_moving(&motion, want, limit, out);
 }
 
-/* Whether the second filter has decided a pair. Not if its time rounds to the limit, which may be exceeded then.
- * Nothing exceeds infinity. */
+/* Whether the second filter has decided a pair. If its time rounds to the limit, it may exceed it, and the filter does
+ * not always know. Nothing exceeds infinity. */
 static int is_decided_by_second(const caromi_second_answer *second, int want, float limit, caromi_exact_sweep *out)
 {
+    const int state = second->state & SECOND_STATE,
+              is_at_limit = state != STATE_MISS && second->t_first == limit && limit <= FLT_MAX;
     uint32_t bits; /* a comparison of values could depend on the float mode */
     memcpy(&bits, &second->t_first, sizeof bits);
-    if ((bits & 0x7fffffff) > 0x7f800000 ||
-        (second->t_first == limit && second->state != STATE_MISS && limit <= FLT_MAX))
+    if ((bits & 0x7fffffff) > 0x7f800000 || (is_at_limit && (second->state & (SECOND_AFTER | SECOND_NOT_AFTER)) == 0))
         return 0;
     clear(out);
-    out->state = second->state;
-    if (second->state == STATE_MISS)
+    out->state = state;
+    if (state == STATE_MISS)
         return 1;
     out->t_first = second->t_first;
     out->t_last = want <= CAROMI_EXACT_FIRST ? 0.0f : second->t_last;
-    out->beyond = second->t_first > limit;
+    out->beyond = second->t_first > limit || (is_at_limit && (second->state & SECOND_AFTER) != 0);
     return 1;
 }
 

@@ -39,8 +39,9 @@ static inline int same(float a, float b)
     return bits_of_float(a) == bits_of_float(b);
 }
 
-/* Answers by the second filter, with points or without. Returns whether it decided the pair. */
-static inline int solve_second(const sweep_case *s, int wants_points, ref_given_sweep *answer)
+/* Answers by the second filter, with points or without; order: the bits of second_state.h. Returns whether it decided
+ * the pair. */
+static inline int solve_second(const sweep_case *s, int wants_points, ref_given_sweep *answer, int *order)
 {
     const float *columns[IN_SWEEP_MOVING];
     uint8_t state = STATE_INVALID, feature_first = 0, feature_last = 0;
@@ -59,10 +60,21 @@ static inline int solve_second(const sweep_case *s, int wants_points, ref_given_
     for (int c = 0; c < IN_SWEEP_MOVING; c++)
         columns[c] = &s->in[c];
     second_sweep(columns, out, 0, wants_points);
-    answer->state = state;
+    answer->state = state & SECOND_STATE;
+    *order = state & ~SECOND_STATE;
     answer->feature_first = feature_first;
     answer->feature_last = feature_last;
     return !isnan(answer->t_first);
+}
+
+/* Whether these bits are wrong. The true time is known to binary64: if that is the rounded one, it is not greater by
+ * anything that the filter could see. */
+static inline int order_is_wrong(const ref_sweep_answer *exact, int order)
+{
+    const int has_time = exact->state != REF_MISS;
+    const double time = exact->t_first_near, rounded = (double)exact->t_first;
+    return ((order & SECOND_AFTER) != 0 && !(has_time && time > rounded)) ||
+           ((order & SECOND_NOT_AFTER) != 0 && !(has_time && time <= rounded));
 }
 
 /* Whether the second filter is wrong. The ratio is the error of a point in units of the last place: only answers test
@@ -72,15 +84,16 @@ static inline int judge_second(const sweep_case *s, double *ratio)
     ref_sweep_case c = reference_case_of(s);
     ref_sweep_answer exact;
     ref_given_sweep times, full;
-    const int has_times = solve_second(s, 0, &times), is_full = solve_second(s, 1, &full);
-    int wrong = 0;
+    int order[2], wrong = 0;
+    const int has_times = solve_second(s, 0, &times, &order[0]), is_full = solve_second(s, 1, &full, &order[1]);
     *ratio = 0.0;
     if (has_times || is_full)
         ref_sweep(&c, &exact);
     if (has_times)
-        wrong = times.state != exact.state || !same(times.t_first, exact.t_first) || !same(times.t_last, exact.t_last);
+        wrong = times.state != exact.state || !same(times.t_first, exact.t_first) ||
+                !same(times.t_last, exact.t_last) || order_is_wrong(&exact, order[0]);
     if (is_full) {
-        wrong |= ref_judge_sweep(&c, &exact, &full) != NULL;
+        wrong |= ref_judge_sweep(&c, &exact, &full) != NULL || order_is_wrong(&exact, order[1]);
         *ratio = fmax(ref_point_error(&c, exact.feature_first, exact.point_first, full.point_first),
                       ref_point_error(&c, exact.feature_last, exact.point_last, full.point_last));
     }

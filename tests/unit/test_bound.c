@@ -541,13 +541,14 @@ static void test_second_decides(void **state)
     for (size_t i = 0; i < COUNT_OF(shares); i++)
         for (size_t family = 0; family < ref_family_count(); family++) {
             uint64_t decided = 0;
+            int order;
             const uint64_t count = test_effort(5000);
             for (uint64_t k = 0; k < count && strcmp(ref_family_name(family), shares[i].family) == 0; k++) {
                 ref_sweep_case c;
                 ref_given_sweep answer;
                 ref_family_sweep(family, SEED, k, &c);
                 const sweep_case s = sweep_case_of(&c);
-                decided += (uint64_t)solve_second(&s, with_points, &answer);
+                decided += (uint64_t)solve_second(&s, with_points, &answer, &order);
             }
             if (strcmp(ref_family_name(family), shares[i].family) == 0)
                 test_share(shares[i].family, decided, count, shares[i].least, 1.0);
