@@ -29,6 +29,23 @@ static int is_of_runs(const moved_row *row)
     return row->counts[MOVED_OLD] + row->counts[MOVED_NEW] > MOVED_SIDES;
 }
 
+/* ---- beside a control -------------------------------------------------------------------------------------------- */
+
+/* Neighbours slow a row and its control alike, so their ratio differs less between runs. The choice looks at the noise
+ * alone, not at what has moved. With less than ten runs on a side the lesser of two variances would be too small. */
+enum { BESIDE_FREEDOM = 18 };
+static const double BESIDE_VARIANCE = 0.5; /* of the row's own, at most */
+
+static double center_of(const moved_row *row, const moved_run *run)
+{
+    return row->is_beside ? run->center_beside : run->center;
+}
+
+static double cpu_of(const moved_row *row, const moved_run *run)
+{
+    return row->is_beside ? run->cpu_beside : run->cpu;
+}
+
 /* ---- values that are ranked -------------------------------------------------------------------------------------- */
 
 /* Runs, where a side has several: rounds of a run share what is particular to it, so they are no independent values. */
@@ -42,7 +59,7 @@ static int values_of(const moved_row *row, moved_side side, double *values)
         return runs->count;
     }
     for (int i = 0; i < row->counts[side]; i++)
-        values[i] = runs[i].center;
+        values[i] = center_of(row, &runs[i]);
     return row->counts[side];
 }
 
@@ -77,7 +94,7 @@ static double mean_of(const moved_row *row, moved_side side)
     double mean = 0.0;
 
     for (int i = 0; i < row->counts[side]; i++)
-        mean += row->runs[side][i].center / row->counts[side];
+        mean += center_of(row, &row->runs[side][i]) / row->counts[side];
     return mean;
 }
 
@@ -88,24 +105,40 @@ static double own_variance(const moved_row *row)
 
     for (int side = 0; side < MOVED_SIDES; side++) {
         const double mean = mean_of(row, (moved_side)side);
-        for (int i = 0; i < row->counts[side]; i++)
-            sum += (row->runs[side][i].center - mean) * (row->runs[side][i].center - mean);
+        for (int i = 0; i < row->counts[side]; i++) {
+            const double apart = center_of(row, &row->runs[side][i]) - mean;
+            sum += apart * apart;
+        }
     }
     return sum / degrees(row);
+}
+
+/* Chooses what is judged: the row, or its ratio to the control. */
+static void choose_control(moved_row *row)
+{
+    row->is_beside = 0;
+    if (!is_testable(row) || degrees(row) < BESIDE_FREEDOM)
+        return;
+    for (int side = 0; side < MOVED_SIDES; side++)
+        for (int i = 0; i < row->counts[side]; i++)
+            if (!isfinite(row->runs[side][i].center_beside))
+                return;
+    const double alone = own_variance(row);
+    row->is_beside = 1;
+    row->is_beside = own_variance(row) <= BESIDE_VARIANCE * alone;
 }
 
 /* Medians, so that rows that have moved, or were disturbed, do not count for more than others. A row's variance is
  * held against the median of a chi-squared variable over its mean (Wilson and Hilferty). `scratch` has two places for
  * each row. */
-static double find_noise_of_runs(const moved_row *rows, int count, double *scratch, int *found)
+static double find_noise_of_runs(const moved_row *rows, int count, double *scratch)
 {
     double *sorted = scratch + count;
     int n = 0;
 
     for (int i = 0; i < count; i++)
-        if (is_testable(&rows[i]) && is_of_runs(&rows[i]))
+        if (is_testable(&rows[i]) && is_of_runs(&rows[i]) && !rows[i].is_beside)
             scratch[n++] = own_variance(&rows[i]) / pow(1.0 - 2.0 / (9.0 * degrees(&rows[i])), 3.0);
-    *found = n;
     return sqrt(statistics_median(sorted, statistics_sort(sorted, scratch, n)));
 }
 
@@ -150,7 +183,7 @@ typedef struct quantiles {
 
 /* The difference that a row may have without a reason. With several runs its own noise counts, by Student's t with its
  * own degrees of freedom, so a row that is noisier than the others is not called more often; where its runs happened to
- * agree, that of the median row counts. */
+ * agree, that of the median row counts. (Rows beside a control have runs enough.) */
 static double floor_of(const moved_row *row, const moved_summary *all, quantiles *q)
 {
     const double runs = 1.0 / row->counts[MOVED_OLD] + 1.0 / row->counts[MOVED_NEW];
@@ -161,7 +194,8 @@ static double floor_of(const moved_row *row, const moved_summary *all, quantiles
         q->freedom = degrees(row);
         q->t = statistics_t_above(q->chance, q->freedom);
     }
-    return fmax(LEAST_OF_RUNS, q->t * fmax(sqrt(own_variance(row)), all->noise_of_runs) * sqrt(runs));
+    const double others = row->is_beside ? 0.0 : all->noise_of_runs;
+    return fmax(LEAST_OF_RUNS, q->t * fmax(sqrt(own_variance(row)), others) * sqrt(runs));
 }
 
 /* The test by Student's t is one of means; ranks are of medians: the lesser of both, in logarithms. */
@@ -184,7 +218,7 @@ static double middle_cpu(const moved_row *row, moved_side side)
     double values[MOVED_RUNS_MAX], sorted[MOVED_RUNS_MAX];
 
     for (int i = 0; i < row->counts[side]; i++)
-        values[i] = row->runs[side][i].cpu;
+        values[i] = cpu_of(row, &row->runs[side][i]);
     return statistics_median(sorted, statistics_sort(sorted, values, row->counts[side]));
 }
 
@@ -204,7 +238,7 @@ static void judge_time(moved_row *row, const moved_summary *all, quantiles *q, d
         adjusted <= MOVED_CHANCE || (least * all->tested > MOVED_CHANCE && row->chance <= least * (1.0 + 1e-9));
 
     row->chance = adjusted;
-    if (!isfinite(is_of_runs(row) ? all->noise_of_runs : all->noise_of_one))
+    if (!row->is_beside && !isfinite(is_of_runs(row) ? all->noise_of_runs : all->noise_of_one))
         return;
     row->floor = floor_of(row, all, q);
     if (!is_of_runs(row)) { /* the rounds know nothing of what differs between runs */
@@ -255,9 +289,12 @@ int moved_judge(moved_row *rows, int count, moved_summary *out)
         row->chance = 1.0;
         row->by_time = row->by_instructions = MOVED_UNKNOWN;
         judge_instructions(row);
+        choose_control(row);
+        out->by_runs += is_testable(row) && is_of_runs(row);
+        out->beside += row->is_beside;
     }
     if (done) {
-        out->noise_of_runs = find_noise_of_runs(rows, count, scratch, &out->by_runs);
+        out->noise_of_runs = find_noise_of_runs(rows, count, scratch);
         out->noise_of_one = find_noise_of_one(rows, count, scratch, &out->together);
     }
     for (int i = 0; i < count && done; i++)

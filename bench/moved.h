@@ -25,6 +25,8 @@ typedef struct moved_run {
     int count;           /* of rounds; 0: not known */
     double instructions; /* of a query; NAN: not known */
     double cpu;          /* logarithm of CPU seconds per query; NAN where a query that is slower need not use more */
+    /* The same over a row that no build changes, its control, in the same rounds; NAN: there is none. */
+    double center_beside, cpu_beside;
 } moved_run;
 
 typedef enum moved_verdict { MOVED_UNKNOWN, MOVED_NOT, MOVED_SLOWER, MOVED_FASTER } moved_verdict;
@@ -34,6 +36,7 @@ typedef struct moved_row {
     const moved_run *runs[MOVED_SIDES]; /* [counts] */
     int counts[MOVED_SIDES];
     /* The answer; logarithms of ratios of new to old. */
+    int is_beside;           /* of the ratios to the control, because these are less noisy */
     double shift, low, high; /* with a 95 % confidence interval */
     double chance;           /* of such ranks, if nothing has moved; adjusted for all rows */
     double floor;            /* what runs of one build may differ by */
@@ -44,8 +47,9 @@ typedef struct moved_row {
 typedef struct moved_summary {
     int tested;  /* rows */
     int by_runs; /* of these, rows that several files of a side have: runs are ranked, not rounds of one run */
+    int beside;  /* of these, rows that are judged beside their control */
     /* Standard deviations of a row's logarithm between runs of one build, of the median row; NAN: not known. */
-    double noise_of_runs, noise_of_one; /* of rows by runs, and of the others */
+    double noise_of_runs, noise_of_one; /* of rows by runs without a control, and of the others */
     double together;                    /* what those others have moved by as a whole, which is no row's own movement */
 } moved_summary;
 

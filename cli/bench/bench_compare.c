@@ -35,14 +35,50 @@ static int is_one_thread(const bench_row *r)
     return r->threads == 1 && strstr(r->name, "/opencl/") == NULL;
 }
 
-static moved_run run_of(const bench_row *r)
+/* Code that no build of the library changes: the scene's plain loop that computes; NULL: it has none. */
+static const bench_row *control_of(const bench_json *json, const bench_row *r)
 {
-    moved_run run = {.center = log(r->median / r->queries), .instructions = (double)NAN, .cpu = (double)NAN};
+    for (size_t i = 0; i < json->row_count; i++) {
+        const bench_row *plain = &json->rows[i];
+        if (!strcmp(plain->scene, r->scene) && plain->threads == 1 && strstr(plain->name, "/plain/") != NULL &&
+            strstr(plain->name, "/traffic-") == NULL)
+            return plain == r ? NULL : plain;
+    }
+    return NULL;
+}
+
+/* Medians of the ratios to the control, in the rounds that have both. */
+static void find_beside(const bench_row *r, const bench_row *control, moved_run *run)
+{
+    double wall[MEASURE_ROUNDS_MAX], cpu[MEASURE_ROUNDS_MAX], sorted[MEASURE_ROUNDS_MAX];
+    int count = 0;
+
+    for (int i = 0; i < r->sample_count && i < control->sample_count; i++) {
+        const measure_round *own = &r->samples[i], *other = &control->samples[i];
+        if (!isfinite(own->wall) || !isfinite(other->wall))
+            continue;
+        wall[count] = log(own->wall / r->queries) - log(other->wall / control->queries);
+        cpu[count++] = log(own->cpu / r->queries) - log(other->cpu / control->queries);
+    }
+    run->center_beside = statistics_median(sorted, statistics_sort(sorted, wall, count));
+    if (is_one_thread(r))
+        run->cpu_beside = statistics_median(sorted, statistics_sort(sorted, cpu, count));
+}
+
+static moved_run run_of(const bench_row *r, const bench_row *control)
+{
+    moved_run run = {.center = log(r->median / r->queries),
+                     .instructions = (double)NAN,
+                     .cpu = (double)NAN,
+                     .center_beside = (double)NAN,
+                     .cpu_beside = (double)NAN};
 
     if (is_one_thread(r)) {
         run.instructions = r->instructions / r->queries;
         run.cpu = log(r->cpu / r->queries);
     }
+    if (control != NULL)
+        find_beside(r, control, &run);
     double seconds[MEASURE_ROUNDS_MAX], sorted[MEASURE_ROUNDS_MAX];
     for (int i = 0; i < r->sample_count; i++)
         if (isfinite(r->samples[i].wall)) {
@@ -54,15 +90,24 @@ static moved_run run_of(const bench_row *r)
     return run;
 }
 
+/* Was a file's plain code built as that of the first? */
+static int has_same_plain_code(const bench_comparison *c, const bench_json *json)
+{
+    const bench_json *first = &c->sides[MOVED_OLD].results[0];
+
+    return !strcmp(first->compiler, json->compiler) && !strcmp(first->flags, json->flags);
+}
+
 /* The runs of a row, one behind the other; returns how many files have it. */
-static int take_runs(const bench_side *side, const char *name, moved_run *runs)
+static int take_runs(const bench_comparison *c, const bench_side *side, const char *name, moved_run *runs)
 {
     int count = 0;
 
     for (int i = 0; i < side->count; i++) {
-        const bench_row *row = row_named(&side->results[i], name);
+        const bench_json *json = &side->results[i];
+        const bench_row *row = row_named(json, name);
         if (row != NULL)
-            runs[count++] = run_of(row);
+            runs[count++] = run_of(row, has_same_plain_code(c, json) ? control_of(json, row) : NULL);
     }
     return count;
 }
@@ -94,7 +139,7 @@ static void take_row(bench_comparison *c, const bench_row *now, moved_run **runs
     c->row_count++;
     for (int side = 0; side < MOVED_SIDES; side++) {
         moved->runs[side] = *runs;
-        moved->counts[side] = take_runs(&c->sides[side], now->name, *runs);
+        moved->counts[side] = take_runs(c, &c->sides[side], now->name, *runs);
         *runs += moved->counts[side];
     }
     *row =
@@ -264,6 +309,7 @@ static void show_row(const bench_moved *row, const moved_row *m, output *out)
         output_format(out, "  %s (%+.1f %%)",
                       bench_moved_word(m->by_instructions, "MORE INSTRUCTIONS", "fewer instructions"),
                       100.0 * (m->more_instructions - 1.0));
+    output_text(out, m->is_beside ? "  beside the plain loop" : "");
     output_text(out, row->is_other_batch ? "  (another batch)\n" : "\n");
 }
 
@@ -276,12 +322,18 @@ const char *bench_noise(const bench_comparison *c, int which, char text[BENCH_LI
 
     if (s->tested == 0 && which == at++)
         snprintf(text, BENCH_LINE, "No row has rounds in all files: no verdict.");
-    else if (s->by_runs > 0 && which == at++)
+    else if (s->by_runs > s->beside && which == at++)
         snprintf(text, BENCH_LINE,
                  "Between runs of one build a row differs by %.2f %% (standard deviation of the median row, from the "
                  "runs of each side). One in 100 comparisons at most has a false verdict by time, if runs of one build "
                  "differ on both sides alike.",
                  100.0 * s->noise_of_runs);
+    else if (s->beside > 0 && which == at++)
+        snprintf(
+            text, BENCH_LINE,
+            "%d rows are judged beside the plain loop of their scene, which differs between runs as they do: `own`, "
+            "chance and floor are of their ratio to it, in the same rounds.",
+            s->beside);
     else if (of_one > 0 && !has_one && which == at++)
         snprintf(text, BENCH_LINE,
                  "No verdict by time of %d rows with one run on each side: how much runs differ is told from %d such "

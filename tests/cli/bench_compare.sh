@@ -53,6 +53,22 @@ bench_file 4 rows=9 more=2 > few4.json
 check "with two runs on a side there is one" grep -qE "^  $slow .* SLOWER" \
     <("$carom" bench --compare few1.json few3.json -- few2.json few4.json)
 
+# Neighbours that slow a scene's rows and its plain loop alike are known by the loop, with ten runs on a side.
+for seed in {11..30}; do
+    more=1
+    [ "$seed" -le 20 ] || more=1.05
+    bench_file "$seed" neighbours=0.1 plain=1 more=$more > "n$seed.json"
+    sed 's/"compiler": "none"/"compiler": "new"/' "n$seed.json" > "m$seed.json"
+done
+"$carom" bench --compare n1[1-9].json n20.json -- n2[1-9].json n30.json > beside.txt
+check "5 % between loud neighbours are found" grep -qE "^  $slow .* SLOWER  beside the plain loop$" beside.txt
+check "in one row alone" grep -q '^12 rows in both: 1 slower and 0 faster' beside.txt
+check "and what it is judged beside is said" grep -q '^9 rows are judged beside the plain loop of their scene' beside.txt
+check "not by nine runs" grep -q ' 0 slower and' \
+    <("$carom" bench --compare n1[1-9].json -- n2[1-9].json n30.json)
+check "nor by a loop of another compiler" grep -q ' 0 slower and' \
+    <("$carom" bench --compare n1[1-9].json n20.json -- m2[1-9].json m30.json)
+
 # Rows that differ by much between runs do not make others' differences a verdict, nor theirs.
 check "one run on a side: 5 % is within the floor" grep -q ' 0 slower and' <("$carom" bench --compare a1.json b6.json)
 check "and says that it is wide" grep -q 'The floor is wide: it allows for rows that differ by 5 times as much' one.txt

@@ -3,12 +3,13 @@
 # Sourced by tests of results of carom bench: made-up results, so that no test depends on a time.
 
 # bench_file SEED [KEY=VALUE...] > FILE.json: rows=12 rounds=12 of 1 % noise; run=0.002, the deviation of each row
-# between runs; slow=1 rows take more=1 times as long and have instructions=1 times as many; context=',"key": value'.
+# between runs; slow=1 rows take more=1 times as long and have instructions=1 times as many; context=',"key": value';
+# neighbours=0, the deviation between runs of all rows of a scene alike; plain=1: its last row is a plain loop.
 bench_file() {
     local seed=$1
     shift
     awk -v seed="$seed" -v rows=12 -v rounds=12 -v run=0.002 -v slow=1 -v more=1 -v instructions=1 -v context= \
-        -v schema=2 "${@/#/-v}" '
+        -v schema=2 -v neighbours=0 -v plain=0 "${@/#/-v}" '
         function normal() { return sqrt(-2 * log(1 - rand())) * cos(6.283185307179586 * rand()) }
         function list(values, factor,    k) {
             for (k = 1; k <= rounds; k++)
@@ -34,7 +35,8 @@ bench_file() {
             printf("\"triad_bytes_per_second\": 1e10, \"multiply_adds_per_second\": 4e10, ")
             printf("\"divisions_per_second\": 5e9, \"roots_per_second\": 3e9}]},\n  \"benchmarks\": [")
             for (i = 0; i < rows; i++) {
-                base = 1e7 * (1 + i % 7) * (i < slow ? more : 1) * exp(run * normal())
+                if (neighbours && i % 4 == 0) slowed = neighbours * normal()
+                base = 1e7 * (1 + i % 7) * (i < slow ? more : 1) * exp(run * normal() + slowed)
                 for (k = 1; k <= rounds; k++) {
                     noise = normal()
                     wall[k] = time[k] = base * exp(0.01 * (noise > 0 ? noise : -noise))
@@ -44,6 +46,7 @@ bench_file() {
                 median = rounds % 2 ? time[half + 1] : (time[half] + time[half + 1]) / 2
                 scene = sprintf("sweep-%d", i / 4)
                 name = sprintf("%s/%s/%s", scene, i % 2 ? "exact" : "fast", subject[int(i / 2) % 6 + 1])
+                if (plain && i % 4 == 3) name = scene "/fast/plain/soa-c/threads:1"
                 printf("%s\n    {\"name\": \"%s\", \"scene\": \"%s\", \"run_type\": \"iteration\"", i ? "," : "", name,
                        scene)
                 printf(", \"repetitions\": %d, \"threads\": %d", rounds, name ~ /:2$/ ? 2 : 1)

@@ -15,6 +15,7 @@ typedef struct world {
     double round, run, shared; /* deviations: between rounds, between runs for each row, between runs for all rows */
     int heavy;                 /* deviations of rows between runs are Student's t with 3 degrees */
     int noisy;                 /* every third row differs between runs by so many times as much; 0: as the others */
+    double neighbours;         /* deviation between runs of a row and its control alike; 0: there is no control */
 } world;
 
 static uint64_t seed;
@@ -49,7 +50,8 @@ static moved_summary compare(const world *w, int slow, double more)
             for (int i = 0; i < w->rows; i++) {
                 const double moved = side == MOVED_NEW && i < slow ? log(more) : 0.0;
                 const double own = w->run * (w->noisy > 0 && i % 3 == 1 ? w->noisy : 1);
-                const double middle = log(1e-8) + i + moved + shared + own * row_noise(w);
+                const double slowed = w->neighbours > 0.0 ? w->neighbours * normal() : 0.0;
+                const double middle = log(1e-8) + i + moved + shared + slowed + own * row_noise(w);
                 double sorted[ROUNDS];
                 moved_run *run = &runs[side][i][r];
                 for (int k = 0; k < ROUNDS; k++) /* what disturbs a round makes it longer */
@@ -57,6 +59,7 @@ static moved_summary compare(const world *w, int slow, double more)
                 run->count = ROUNDS;
                 run->center = statistics_median(sorted, statistics_sort(sorted, run->rounds, ROUNDS));
                 run->cpu = run->center;
+                run->center_beside = run->cpu_beside = w->neighbours > 0.0 ? run->center - slowed : (double)NAN;
                 run->instructions = 100.0 * exp(moved) * (1.0 + 1e-5 * normal());
             }
         }
@@ -84,23 +87,26 @@ static void test_claims(void **state)
         world world;
         double more; /* what a row that is slower takes, and is found */
     } cases[] = {
-        {"one run, independent rounds", {24, 1, 0.01, 0.0, 0.0, 0, 0}, 1.2},
-        {"one run, quiet", {24, 1, 0.005, 0.003, 0.003, 0, 0}, 1.15},
-        {"one run, heavy tails", {24, 1, 0.005, 0.003, 0.003, 1, 0}, 1.15},
-        {"one run, a machine that drifts", {24, 1, 0.01, 0.01, 0.03, 0, 0}, 1.6},
-        {"one run, a third of the rows 3 times noisier", {38, 1, 0.001, 0.005, 0.0, 0, 3}, 1.5},
-        {"one run, a third of the rows 4 times noisier", {38, 1, 0.0001, 0.005, 0.0, 0, 4}, 1.5},
-        {"two runs, a third of the rows 3 times noisier", {38, 2, 0.003, 0.005, 0.0, 0, 3}, 0.0},
-        {"three runs, a third of the rows 3 times noisier", {38, 3, 0.003, 0.005, 0.0, 0, 3}, 1.2},
-        {"five runs, a third of the rows 3 times noisier", {38, 5, 0.003, 0.005, 0.0, 0, 3}, 1.05},
-        {"five runs, a third of the rows 9 times noisier", {38, 5, 0.003, 0.005, 0.0, 1, 9}, 1.07},
-        {"three runs of one row, quiet", {1, 3, 0.005, 0.003, 0.0, 0, 0}, 1.05},
-        {"five runs of one row", {1, 5, 0.01, 0.01, 0.0, 0, 0}, 1.05},
-        {"five runs, quiet", {24, 5, 0.005, 0.005, 0.003, 0, 0}, 1.05},
-        {"five runs, a machine that drifts", {24, 5, 0.01, 0.01, 0.005, 0, 0}, 1.1},
-        {"eight runs, a noisy machine", {24, 8, 0.03, 0.015, 0.005, 0, 0}, 1.1},
-        {"five runs, heavy tails", {24, 5, 0.01, 0.01, 0.003, 1, 0}, 1.2},
-        {"twenty runs, very noisy, heavy tails", {24, 20, 0.03, 0.04, 0.003, 1, 0}, 1.07},
+        {"one run, independent rounds", {24, 1, 0.01, 0.0, 0.0, 0, 0, 0.0}, 1.2},
+        {"one run, quiet", {24, 1, 0.005, 0.003, 0.003, 0, 0, 0.0}, 1.15},
+        {"one run, heavy tails", {24, 1, 0.005, 0.003, 0.003, 1, 0, 0.0}, 1.15},
+        {"one run, a machine that drifts", {24, 1, 0.01, 0.01, 0.03, 0, 0, 0.0}, 1.6},
+        {"one run, a third of the rows 3 times noisier", {38, 1, 0.001, 0.005, 0.0, 0, 3, 0.0}, 1.5},
+        {"one run, a third of the rows 4 times noisier", {38, 1, 0.0001, 0.005, 0.0, 0, 4, 0.0}, 1.5},
+        {"two runs, a third of the rows 3 times noisier", {38, 2, 0.003, 0.005, 0.0, 0, 3, 0.0}, 0.0},
+        {"three runs, a third of the rows 3 times noisier", {38, 3, 0.003, 0.005, 0.0, 0, 3, 0.0}, 1.2},
+        {"five runs, a third of the rows 3 times noisier", {38, 5, 0.003, 0.005, 0.0, 0, 3, 0.0}, 1.05},
+        {"five runs, a third of the rows 9 times noisier", {38, 5, 0.003, 0.005, 0.0, 1, 9, 0.0}, 1.07},
+        {"three runs of one row, quiet", {1, 3, 0.005, 0.003, 0.0, 0, 0, 0.0}, 1.05},
+        {"five runs of one row", {1, 5, 0.01, 0.01, 0.0, 0, 0, 0.0}, 1.05},
+        {"five runs, quiet", {24, 5, 0.005, 0.005, 0.003, 0, 0, 0.0}, 1.05},
+        {"five runs, a machine that drifts", {24, 5, 0.01, 0.01, 0.005, 0, 0, 0.0}, 1.1},
+        {"eight runs, a noisy machine", {24, 8, 0.03, 0.015, 0.005, 0, 0, 0.0}, 1.1},
+        {"five runs, heavy tails", {24, 5, 0.01, 0.01, 0.003, 1, 0, 0.0}, 1.2},
+        {"twenty runs, very noisy, heavy tails", {24, 20, 0.03, 0.04, 0.003, 1, 0, 0.0}, 1.07},
+        {"ten runs, neighbours that slow a row and its control", {24, 10, 0.01, 0.01, 0.0, 0, 0, 0.1}, 1.05},
+        {"twenty runs, neighbours and heavy tails", {24, 20, 0.03, 0.02, 0.0, 1, 0, 0.1}, 1.05},
+        {"twenty runs of one row, neighbours", {1, 20, 0.03, 0.03, 0.0, 0, 0, 0.1}, 1.07},
     };
     (void)state;
 
@@ -130,7 +136,8 @@ static void test_claims(void **state)
 /* What cannot be known is not called. */
 static void test_unknown(void **state)
 {
-    const world few = {MOVED_ROWS - 1, 1, 0.001, 0.0, 0.0, 0, 0}, many = {MOVED_ROWS, 1, 0.001, 0.0, 0.0, 0, 0};
+    const world few = {MOVED_ROWS - 1, 1, 0.001, 0.0, 0.0, 0, 0, 0.0},
+                many = {MOVED_ROWS, 1, 0.001, 0.0, 0.0, 0, 0, 0.0};
     moved_summary all;
     (void)state;
 
@@ -162,7 +169,7 @@ static void test_unknown(void **state)
 /* All rows together: a clock that is slower in the whole of one run is no row's fault; of several runs it is. */
 static void test_together(void **state)
 {
-    const world one = {20, 1, 0.002, 0.001, 0.0, 0, 0}, several = {20, 5, 0.002, 0.001, 0.0, 0, 0};
+    const world one = {20, 1, 0.002, 0.001, 0.0, 0, 0, 0.0}, several = {20, 5, 0.002, 0.001, 0.0, 0, 0, 0.0};
     (void)state;
 
     seed = 9;
@@ -179,7 +186,7 @@ static void test_together(void **state)
  * without it, wherever it stands. */
 static void test_files_of_a_row(void **state)
 {
-    const world w = {20, 5, 0.002, 0.001, 0.0, 0, 0};
+    const world w = {20, 5, 0.002, 0.001, 0.0, 0, 0, 0.0};
     moved_summary all;
     (void)state;
 
@@ -202,13 +209,45 @@ static void test_files_of_a_row(void **state)
     assert_true(rows[19].floor > 2.0 * rows[0].floor);
 }
 
+/* A control is taken where it has less noise, in all runs, and with runs enough to tell. */
+static void test_control(void **state)
+{
+    const world w = {12, 10, 0.001, 0.01, 0.0, 0, 0, 0.1};
+    moved_summary all;
+    (void)state;
+
+    seed = 13;
+    all = compare(&w, 1, 1.1);
+    assert_int_equal(all.beside, 12);
+    assert_int_equal(all.by_runs, 12);
+    assert_int_equal(rows[0].by_time, MOVED_SLOWER);
+    assert_true(rows[0].low < log(1.1) && log(1.1) < rows[0].high);
+    runs[MOVED_NEW][0][3].center_beside = (double)NAN; /* a run without it */
+    for (int side = 0; side < MOVED_SIDES; side++)
+        for (int r = 0; r < w.runs; r++)
+            runs[side][1][r].center_beside = runs[side][1][r].center; /* no better than the row alone */
+    assert_true(moved_judge(rows, w.rows, &all));
+    assert_int_equal(all.beside, 10);
+    assert_int_equal(rows[0].is_beside + rows[1].is_beside, 0);
+    assert_int_equal(rows[0].by_time, MOVED_NOT); /* its noise is that of the neighbours */
+    for (int i = 0; i < w.rows; i++)
+        rows[i].counts[MOVED_OLD] = w.runs - 1;
+    assert_true(moved_judge(rows, w.rows, &all));
+    assert_int_equal(all.beside, 0);
+
+    seed = 13;
+    all = compare(&w, 1, 1.1);
+    for (int r = 0; r < w.runs; r++) /* it only waited */
+        runs[MOVED_NEW][0][r].cpu_beside = runs[MOVED_OLD][0][r].cpu_beside;
+    assert_true(moved_judge(rows, w.rows, &all));
+    assert_int_equal(rows[0].by_time, MOVED_NOT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_together),
-        cmocka_unit_test(test_files_of_a_row),
+        cmocka_unit_test(test_claims),         cmocka_unit_test(test_unknown), cmocka_unit_test(test_together),
+        cmocka_unit_test(test_files_of_a_row), cmocka_unit_test(test_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
