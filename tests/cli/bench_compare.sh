@@ -63,7 +63,8 @@ done
 "$carom" bench --compare n1[1-9].json n20.json -- n2[1-9].json n30.json > beside.txt
 check "5 % between loud neighbours are found" grep -qE "^  $slow .* SLOWER  beside the plain loop$" beside.txt
 check "in one row alone" grep -q '^12 rows in both: 1 slower and 0 faster' beside.txt
-check "and what it is judged beside is said" grep -q '^9 rows are judged beside the plain loop of their scene' beside.txt
+check "and what it is judged beside is said" \
+    grep -q '^9 rows are judged beside the plain loop of their scene' beside.txt
 check "not by nine runs" grep -q ' 0 slower and' \
     <("$carom" bench --compare n1[1-9].json -- n2[1-9].json n30.json)
 check "nor by a loop of another compiler" grep -q ' 0 slower and' \
