@@ -7,6 +7,7 @@
 #include "cli/contacts/command.h"
 #include "cli/drop/command.h"
 #include "cli/explain/command.h"
+#include "cli/import/import.h"
 #include "cli/info/command.h"
 #include "cli/probe/probe.h"
 #include "cli/query/command.h"
@@ -97,12 +98,22 @@ static int common_word(const char *word, const char *group)
     return -1;
 }
 
+static const cli_options *running;
+
+/* Outputs must not be in the place of a file that a mesh file names. */
+static int may_read(const char *path)
+{
+    return cli_check_named_input(running, path);
+}
+
 static int run(const cli_command *command, int argc, char **argv)
 {
     cli_options *options;
     int status = options_parse(command, argc, argv, &options);
     if (status >= 0)
         return status;
+    running = options;
+    mesh_import_ask(may_read);
     progress_choose(options->progress);
     status = outputs_check(options);
     status = status >= 0 ? status : command->run(options);

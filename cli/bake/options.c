@@ -189,15 +189,6 @@ int bake_read_mesh(const char *name, const char *value, void *out)
     return cli_read_name(name, value, &o->more_meshes[o->more_mesh_count++]);
 }
 
-int bake_read_meshes(const char *name, const char *value, void *out)
-{
-    const char **list = out;
-    if (*list)
-        return cli_refuse(EXIT_USAGE, "--%s %s: --%s %s is given already, and there is one list: put its names there",
-                          name, value, name, *list);
-    return cli_read_name(name, value, out);
-}
-
 int bake_read_format(const char *name, const char *value, void *out)
 {
     bake_options *bake = out;

@@ -80,7 +80,7 @@ extern const cli_option bake_output_option;
 
 cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_origin, bake_read_map_dims,
     bake_read_margin, bake_read_band, bake_read_radius, bake_read_with, bake_read_with_gradient, bake_read_part,
-    bake_read_max_memory, bake_read_mesh, bake_read_meshes, bake_read_format, bake_read_bits;
+    bake_read_max_memory, bake_read_mesh, bake_read_format, bake_read_bits;
 
 /* Arrays that --with adds. */
 #define BAKE_MORE (1u << BAKE_triangle | 1u << BAKE_feature | 1u << BAKE_point)
@@ -120,7 +120,7 @@ cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_o
 #define BAKE_MESHES                                                                                                  \
     {"mesh", "FILE", "mesh file; several of them go to a folder (-o DIR/)", bake_read_mesh,                          \
      offsetof(bake_request, mesh), 0, CLI_READS},                                                                    \
-    {"meshes", "FILE", "names of mesh files, one a line, seen from the folder of that file", bake_read_meshes,       \
+    {"meshes", "FILE", "names of mesh files, one a line, seen from the folder of that file", cli_read_name,          \
      offsetof(bake_request, mesh_list), 0, CLI_READS},                                                               \
     {"format", "LIST", "of the files in -o DIR/: some of npy,nrrd,vti,vtkhdf,h5", BAKE_OWN(bake_read_format)}
 /* clang-format on */

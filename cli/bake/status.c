@@ -95,6 +95,11 @@ int run_bake_status(const void *own)
     if (fd < 0)
         return cli_refuse(EXIT_USAGE, "%s: neither the file nor a partial one with a journal is there: %s", path,
                           strerror(errno));
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        close(fd);
+        return cli_refuse(EXIT_USAGE, "%s: is a folder: name one of the outputs in it", path);
+    }
     const int of_paths = path_text(fd, text) ? print_paths(fd, text) : -1;
     const int known = of_paths < 0 && bake_file_plan(fd, text, &plan);
     close(fd);

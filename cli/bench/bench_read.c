@@ -15,10 +15,12 @@ int bench_json_read(bench_json *json, const char *path)
 #else
 
 #include <ctype.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static double number(const json_t *object, const char *name)
 {
@@ -223,8 +225,8 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
     const json_t *schema = json_object_get(context, "schema");
     const json_int_t version = schema == NULL ? 1 : json_integer_value(schema);
     if (version < 1 || version > BENCH_SCHEMA)
-        return cli_refuse(EXIT_USAGE, "%s: its schema is none that this command reads: 1 (not named) to %d", path,
-                          BENCH_SCHEMA);
+        return cli_refuse(EXIT_USAGE, "%s: its schema is %lld, and this command reads 1 (not named) to %d", path,
+                          (long long)version, BENCH_SCHEMA);
     json->schema = (int)version;
     read_machine(&json->machine, context);
     text(json->cpu, sizeof json->cpu, context, "cpu");
@@ -265,16 +267,33 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
     return notes == NULL || *notes == '\0' || bench_json_note(json, notes) ? EXIT_DONE : cli_no_memory();
 }
 
-int bench_json_read(bench_json *json, const char *path)
+/* Returns an exit status; *root is the caller's. */
+static int load(const char *path, json_t **root)
 {
     json_error_t why;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    struct stat info;
+    FILE *file = fopen(path, "re");
+
+    if (file == NULL)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+    if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
+        fclose(file);
+        return cli_refuse(EXIT_USAGE, "%s: is a folder", path);
+    }
+    *root = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
+    fclose(file);
+    return *root != NULL ? EXIT_DONE : cli_refuse(EXIT_USAGE, "%s:%d: %s", path, why.line, why.text);
+}
+
+int bench_json_read(bench_json *json, const char *path)
+{
+    json_t *root = NULL;
+    int status = load(path, &root);
 
     *json = (bench_json){0};
-    if (root == NULL)
-        return why.line > 0 ? cli_refuse(EXIT_USAGE, "%s:%d: %s", path, why.line, why.text)
-                            : cli_refuse(EXIT_USAGE, "%s: %s", path, why.text);
-    int status = read_context(json, json_object_get(root, "context"), path);
+    if (status != EXIT_DONE)
+        return status;
+    status = read_context(json, json_object_get(root, "context"), path);
     const json_t *rows = json_object_get(root, "benchmarks");
     if (status == EXIT_DONE && !json_is_array(rows))
         status = cli_refuse(EXIT_USAGE, "%s: no list of benchmarks: not from carom bench", path);

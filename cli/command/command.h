@@ -125,7 +125,7 @@ extern const cli_option cli_compute_options[CLI_COMPUTE_OPTIONS], cli_progress_o
 /* --output of a command that writes text, or rows. */
 extern const cli_option cli_output_text, cli_output_rows;
 
-cli_read_fn cli_read_name;    /* const char * */
+cli_read_fn cli_read_name;    /* const char *; refused if it has a name already */
 cli_read_fn cli_read_outputs; /* of `output`: it may be given several times */
 cli_read_fn cli_read_limit;   /* float >= 0: the end of a window, or a largest distance */
 cli_read_fn cli_read_length;  /* float, finite and >= 0 */

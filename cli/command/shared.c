@@ -20,7 +20,10 @@ int cli_read_name(const char *name, const char *value, void *out)
 {
     if (*value == '\0')
         return cli_refuse(EXIT_USAGE, "--%s: expected a name, got an empty one", name);
-    *(const char **)out = value;
+    const char **const to = out;
+    if (*to)
+        return cli_refuse(EXIT_USAGE, "--%s %s: there is one, and --%s %s is given already", name, value, name, *to);
+    *to = value;
     return -1;
 }
 

@@ -140,6 +140,8 @@ static int open_beside(const gltf *g, const gltf_thing *buffer, const char *uri,
         status = gltf_refuse(g, buffer, "'%s' cannot be opened: %s", uri, strerror(errno));
     else if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode))
         status = gltf_refuse(g, buffer, "'%s' is not a regular file", uri);
+    if (status == EXIT_DONE)
+        status = mesh_may_read(name);
     free(name);
     return status;
 }

@@ -260,6 +260,18 @@ void mesh_parsed(const char *at)
         tell_share((double)(at - told->data) / (double)told->size);
 }
 
+static int (*ask)(const char *path);
+
+void mesh_import_ask(int (*may_read)(const char *path))
+{
+    ask = may_read;
+}
+
+int mesh_may_read(const char *path)
+{
+    return ask ? ask(path) : EXIT_DONE;
+}
+
 int mesh_import(const char *path, mesh_data *out)
 {
     char head[512] = {0};

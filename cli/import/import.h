@@ -34,6 +34,9 @@ int mesh_import(const char *path, mesh_data *out);
 /* For all later imports: a function that hears now and then how much of a file is parsed, from 0 to 1; none of those
  * that assimp reads. It is called often, and looks at the clock itself. */
 void mesh_import_tell(void (*tell)(double share));
+/* For all later imports: a function that is asked about each file that a mesh file names, by its path. It returns
+ * EXIT_DONE, or another exit status if the file must not be read, and has explained that. */
+void mesh_import_ask(int (*may_read)(const char *path));
 void mesh_free(mesh_data *mesh);
 
 #endif

@@ -20,6 +20,9 @@ int mesh_read_off(const mesh_file *file, mesh_data *out);
 int mesh_read_gltf(const mesh_file *file, mesh_data *out);
 int mesh_read_assimp(const char *path, mesh_data *out);
 
+/* Whether a file that the mesh file names may be read: EXIT_DONE, or an exit status that has been explained. */
+int mesh_may_read(const char *path);
+
 /* A reader has come to this place of the file; to be called every MESH_TELL lines or records. */
 enum { MESH_TELL = 4096 };
 void mesh_parsed(const char *at);

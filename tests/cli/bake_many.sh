@@ -256,7 +256,7 @@ printf '%s\n' ../cube.off '' ../twice/cube.obj > in/stems.txt
 refused "two meshes of one name in a list" 2 \
     'in/stems.txt:1: .*cube.off and in/stems.txt:3: .*cube.obj: both outputs would have the name cube$' bake \
     "${folder[@]}" --meshes in/stems.txt --format npy
-refused "two lists" 2 '--meshes in/list.txt: --meshes in/lost.txt is given already, and there is one list' bake \
+refused "two lists" 2 '--meshes in/list.txt: there is one, and --meshes in/lost.txt is given already' bake \
     "${folder[@]}" --meshes in/lost.txt --meshes in/list.txt --format npy
 refused "--dims without room, before a mesh is read" 2 '--dims: each is at least 6' bake distance --dims 5,9,9 --mesh \
     in/wrong.off --mesh cube.off --format npy -o out/

@@ -226,6 +226,13 @@ head -c 43 link > short.bin
 read_as "a file beside" "$plain" uri=a%20b.bin
 read_as "a link to one" "$plain" uri=link
 read_as "in a folder" "$plain" uri=folder/in.bin
+cp a\ b.bin kept.bin
+read_as "a file that an output would replace" "$plain" uri=kept.bin
+status=0
+"$carom" info --backend cpu --mesh m.gltf -o kept.bin 2> stderr.txt || status=$?
+equal "an output in the place of a file beside: status" 2 $status
+check "it is refused" grep -q 'kept.bin: is read as an input, which the output would replace' stderr.txt
+check "and the file stays" cmp a\ b.bin kept.bin
 refuse "/dev/zero" "buffer 0: .*leaves the folder" uri=/dev/zero
 refuse "a link to /dev/zero" "buffer 0: 'zero' is not a regular file" uri=zero
 refuse "a pipe" "buffer 0: 'pipe' is not a regular file" uri=pipe

@@ -184,6 +184,10 @@ from_stdin() { sweep --pairs - -o good.csv < good.csv; }
 refused "an input on standard input" 2 'good.csv: is read as an input' good.csv from_stdin
 printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n' > mesh.off
 refused "a mesh" 2 'mesh.off: is read as an input' mesh.off "$carom" info --backend cpu --mesh mesh.off -o mesh.off
+refused "two outputs of a sweep" 2 '--output b.npy: there is one, and --output a.csv is given already' good.csv sweep \
+    --pairs good.csv -o a.csv -o b.npy
+refused "an input twice" 2 '--pairs good.csv: there is one, and --pairs second.csv is given already' good.csv sweep \
+    --pairs second.csv --pairs good.csv
 refused "one name for two outputs" 2 'both: two outputs would have this one name' good.csv "$carom" bench --quick \
     -o both --json ./both
 { cat good.csv && yes $falls | head -n 30000; } > many.csv || true
