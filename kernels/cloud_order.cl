@@ -6,6 +6,7 @@
 #include "cloud_level.h"
 #include "cloud_order.h"
 #include "scan.h"
+#include "sorted_keys.h"
 
 #ifdef KERNEL_order_sample
 /* The first sphere of an equal share of all. */
@@ -249,27 +250,12 @@ __kernel void carom_order_cells(__global const float4 *sphere, __global const or
 }
 #endif
 
-#if defined(KERNEL_order_shared) || defined(KERNEL_order_crowds)
-/* How many of the keys before `end` are less than `wanted`, all behind `begin`. They ascend. */
-FN uint order_find(__global const ulong *key, ulong wanted, uint begin, uint end)
-{
-    while (begin < end) {
-        const uint middle = begin + (end - begin) / 2;
-        if (key[middle] < wanted)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-#endif
-
 #ifdef KERNEL_order_shared
 /* How many spheres of its cell are before each: together the pairs that share a cell. */
 __kernel void carom_order_shared(__global const ulong *key, __global uint *count, uint spheres, uint items)
 {
     GRID_FOR_EACH(i, spheres)
-    count[i] = i - order_find(key, key[i], 0, i);
+    count[i] = i - (uint)sorted_key_from(key, 0, i, key[i]);
     (void)items;
 }
 #endif
@@ -292,15 +278,16 @@ __kernel void carom_order_crowds(__global const float4 *sphere, __global const o
         count[i] = 0;
         if (own.w < R(0.0) || row_end - row_begin <= CLOUD_CROWD)
             continue;
-        if (order_find(key, cell + 1, row_begin, row_end) - order_find(key, cell, row_begin, row_end) <= CLOUD_CROWD)
+        if (sorted_key_from(key, row_begin, row_end, cell + 1) - sorted_key_from(key, row_begin, row_end, cell) <=
+            CLOUD_CROWD)
             continue;
         __global const order_level *level = &plan->level[order_level_of(plan, own)];
         uint first;
         const wf width = level->width * (wf)(1u << order_merging(&rows, row, (uint)level->most[0], &first));
         const wf least = (W(2.0) * (wf)own.w) * W(0x1.0004p+0); /* caromi_cloud_width_for, without a margin */
         if (W(2.0) * least <= width)
-            count[i] = order_find(key, cell + 2, row_begin, row_end) -
-                       order_find(key, cell - ((uint)cell > 0 ? 1 : 0), row_begin, row_end);
+            count[i] = (uint)(sorted_key_from(key, row_begin, row_end, cell + 2) -
+                              sorted_key_from(key, row_begin, row_end, cell - ((uint)cell > 0 ? 1 : 0)));
     }
     (void)items;
 }

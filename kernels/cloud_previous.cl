@@ -3,6 +3,7 @@
  * row of its sphere: a row is short, or it is sorted. So neither list is sorted for this, but in motion the long rows,
  * once more by partner. The host names the kernel that it builds. */
 #include "cloud_rows.h"
+#include "sorted_keys.h"
 
 #ifdef KERNEL_grid_check_before
 /* Whether the spheres a of an earlier list descend somewhere. */
@@ -36,24 +37,11 @@ __kernel void carom_grid_by_partner(__global const ulong *key, __global ulong *b
 #endif
 
 #ifdef KERNEL_grid_find_before
-/* The first of the sorted keys [begin, end) that is at least `least`; `end` if there is none. */
-FN ulong grid_key_from(__global const ulong *key, ulong begin, ulong end, ulong least)
-{
-    while (begin < end) {
-        const ulong middle = begin + (end - begin) / 2;
-        if (key[middle] < least)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
 /* The number of the key with this sphere b and image in a long row [begin, end) of a cloud in motion, which has it
  * once; `end` if it has none. `wanted` is the key without t and state, of any b: it may reach into t. */
 FN ulong grid_find_partner(__global const ulong *by_partner, ulong begin, ulong end, ulong wanted)
 {
-    const ulong b = grid_partner_bits(wanted), at = grid_key_from(by_partner, begin, end, b << 32);
+    const ulong b = grid_partner_bits(wanted), at = sorted_key_from(by_partner, begin, end, b << 32);
     const int is_found = wanted >> GRID_KEY_T_SHIFT == 0 && at < end && by_partner[at] >> 32 == b;
     return is_found ? max(begin, min(by_partner[at] & 0xffffffffu, end - 1)) : end;
 }
@@ -68,9 +56,9 @@ FN ulong grid_find(__global const ulong *key, ulong begin, ulong end, ulong want
     const ulong mask = ~(near | GRID_KEY_STATE);
     ulong at = begin;
     if (grid_is_long(begin, end) && !(options & GRID_MOVING)) {
-        at = grid_key_from(key, begin, end, wanted);
+        at = sorted_key_from(key, begin, end, wanted);
         if (at == end || (key[at] & mask) != wanted)
-            at = grid_key_from(key, begin, end, near | wanted);
+            at = sorted_key_from(key, begin, end, near | wanted);
         return at < end && (key[at] & mask) == wanted ? at : end;
     }
     while (at < end && (key[at] & mask) != wanted)
