@@ -60,9 +60,9 @@ struct carom_context {
     carom_error device_lacking; /* why the found or named device cannot be used; of several devices, the last one */
     int small_logged;           /* it is logged that `auto` keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
-    caromi_pace cloud_paces[5][2][2]
-                           [2]; /* [counts, lists, first, any, order][one cloud, two][at rest, moving][fast, exact] */
-    carom_buffer *buffers;      /* list of the context's buffers. buffer.h */
+    /* By kind (counts, lists, first, any, order), one cloud or two, at rest or moving, fast or exact */
+    caromi_pace cloud_paces[5][2][2][2];
+    carom_buffer *buffers;               /* list of the context's buffers. buffer.h */
     struct caromi_staging_copy *staging; /* staging copies of the running call. staging.h */
     uint32_t staging_count;
     caromi_traffic staging_traffic; /* of the running call */
