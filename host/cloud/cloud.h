@@ -3,9 +3,9 @@
  *
  * How a list is made, in order:
  *
- *   1. calls.c     answer_list: checks the call and describes it as a caromi_cloud (against.c: two clouds as one). Then
- * one scan_all keeps records. If they exceed the list's capacity, a second scan_all counts the pairs of each sphere,
- * and a third keeps the records of the spheres that fit.
+ *   1. calls.c     checks the call and describes it as a caromi_cloud (against.c: two clouds as one).
+ *      answer.c    answer_list: one scan_all keeps records. If they exceed the list's capacity, a second scan_all
+ *                  counts the pairs of each sphere, and a third keeps the records of the spheres that fit.
  *   2. slices.c    caromi_cloud_cut: cuts the time window into slices in which spheres move by little, by a sample
  *                  (drawn.c; drift.c finds a velocity common to most). Steps 3 to 8 are repeated for each slice.
  *   3. levels.c    caromi_cloud_measure: bounds of the spheres and a histogram of their sizes (kinds.c: where spheres
@@ -15,9 +15,9 @@
  *                  density, directions.c chooses for two levels which one is searched, images.c finds the periodic
  *                  images that matter. one_cell.c replaces all of this for a few spheres, which share one cell.
  *   5. dense.c     caromi_refuse_dense: refuses a hopeless number of pairs, from a sample.
- *   6. narrow_phase.c  caromi_cloud_run: cuts the rows into tasks for the threads. Broad phase and floating-point
- * filter are in cpu/cloud: each task fills a buffer with certain pairs and with undecided ones. On a device, device.c
- * does this step: the host lists runs of candidates, the device filters them.
+ *   6. narrow_phase.c  caromi_cloud_run: cuts the rows into tasks for the threads. Broad phase and filter are in
+ *                  cpu/cloud: each task fills a buffer with certain pairs and with undecided ones. On a device,
+ *                  device.c does this step: the host lists runs of candidates, the device filters them.
  *   7. narrow_phase.c  caromi_narrow_phase_flush: called by the scan when a buffer is full. Certain pairs go to
  *                  scan->emit_certain. Undecided ones go through the solver (narrow phase) and, if they are hits, to
  *                  scan->emit.
