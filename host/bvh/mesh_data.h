@@ -86,7 +86,7 @@ struct carom_mesh {
      * is_stale, the host's vertices, leaves and nodes are older than these. mesh/follow.c */
     struct caromi_device_memory *moved[2];
     int is_stale;
-    /* Its copy on each device; a device may be closed before its copy is released. opencl/mesh.c */
+    /* Its copy on each device; a device may be closed before its copy is released. opencl/mesh_copy.c */
     void *device_copies[CAROM_DEVICES_MAX];
 };
 

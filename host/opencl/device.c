@@ -111,6 +111,14 @@ static carom_status open_device(caromi_device *device, carom_error *err)
     return status;
 }
 
+void caromi_release_idle(caromi_device *device)
+{
+    caromi_columns_release(device);
+    caromi_inline_hits_release(device);
+    caromi_grid_release(device);
+    caromi_bundles_release(device);
+}
+
 static void release_device(caromi_device *device)
 {
     for (int s = 0; s < CAROMI_SLOTS; s++) {

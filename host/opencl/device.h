@@ -4,9 +4,8 @@
  * How a batch is answered on a device, in order:
  *
  *   1. mesh.c, pairs.c, cloud.c   describe the batch as a caromi_stream: input columns, output columns, launch
- *   2. probe.c, probe_mesh.c      build the program (program.c) and compare its bits with the CPU's, before its first
- * use
- *   3. mesh.c                     caromi_upload_mesh: copies the mesh to the device, once
+ *   2. probe.c, probe_mesh.c      build the program (program.c) and compare its bits with the CPU's, before its use
+ *   3. mesh_copy.c                caromi_upload_mesh: copies the mesh to the device, once
  *   4. stream.c                   caromi_stream_run: cuts the batch into chunks. Two slots form a ring buffer: while
  *                                 one chunk computes, the next one is uploaded and the one before downloaded
  *   5. chunk.c                    for each chunk: place_input gathers the inputs into staging memory, or uses the
@@ -27,12 +26,12 @@
 #ifndef CAROM_HOST_OPENCL_DEVICE_H
 #define CAROM_HOST_OPENCL_DEVICE_H
 #include <CL/cl.h>
-#include <assert.h>
 
 #include "calls/mesh.h"
 #include "driver.h"
 #include "host/bvh/mesh_data.h"
 #include "programs.h"
+#include "slot.h"
 #include "verbs.h"
 
 /* A built program. */
@@ -43,70 +42,6 @@ typedef struct caromi_program {
     uint32_t items; /* work-items of a group that share queries; 0: each has its own */
     int is_alone;   /* what is shared failed a probe or was not built: items stays 0 */
 } caromi_program;
-
-/* Memory for one column of a chunk, kept from chunk to chunk. */
-typedef struct caromi_cl_column {
-    cl_mem memory; /* the buffer that kernels use */
-    cl_mem pinned; /* discrete devices: page-locked staging memory, which transfers at full speed */
-    void *host; /* host pointer: to `pinned`, mapped permanently, or into a block; unified devices: to `memory`, while
-                   it is mapped */
-    size_t capacity;
-    cl_mem direct; /* for this chunk: the caller's array as a buffer, used in place of `memory`; or NULL */
-    int shared;    /* `direct` belongs to an earlier column with the same array */
-} caromi_cl_column;
-
-enum {
-    /* Rows to which columns of a block are padded, so that a column of words begins at a cache line of any device. */
-    CAROMI_BLOCK_LINE = 32
-};
-
-/* A transfer block: columns of a chunk that cross the bus in one transfer. Their `host` points into the block's host
- * memory. block.c */
-typedef struct caromi_cl_block {
-    caromi_cl_column memory;
-    caromi_cl_column *column[COLUMNS_MAX];
-    uint8_t size[COLUMNS_MAX]; /* bytes of a row in each column */
-    uint32_t count;
-} caromi_cl_block;
-
-enum { CAROMI_EVENTS_MAX = 2 * COLUMNS_MAX }; /* a map and an unmap for each column */
-
-/* The events of a chunk's commands of one kind, for the statistics. */
-typedef struct caromi_cl_events {
-    cl_event event[CAROMI_EVENTS_MAX];
-    uint32_t count;
-} caromi_cl_events;
-
-/* Buffers of the query sort: each query's cell and its rank in it, the histogram of cells, the sorted rows. */
-enum { CAROMI_SORT_CELL, CAROMI_SORT_RANK, CAROMI_SORT_HISTOGRAM, CAROMI_SORT_ROW, CAROMI_SORT_COLUMNS };
-
-/* Buffers of the compaction: number of records before each run, the records; and the number of records, in pinned
- * memory. */
-enum {
-    CAROMI_COMPACT_STARTS,
-    CAROMI_COMPACT_RECORDS,
-    CAROMI_COMPACT_COLUMNS,
-    CAROMI_COMPACT_FOUND = CAROMI_COMPACT_COLUMNS,
-    CAROMI_COMPACT_MEMORIES
-};
-
-/* A slot of the ring buffer: one chunk in flight. Each slot has an in-order queue of its own, so two slots are two
- * chunks in flight. */
-typedef struct caromi_cl_slot {
-    cl_command_queue queue;
-    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
-    caromi_cl_column rows; /* the rows that exact mode leaves undecided, and elements that an index selects */
-    caromi_cl_column elements;
-    caromi_cl_column far;          /* entries of stacks that have no room in local memory (team.c) */
-    caromi_cl_column levels;       /* crossings of columns of lattice nodes */
-    caromi_cl_block sent, fetched; /* discrete devices: the transfer blocks up and down */
-    caromi_cl_events upload, compute, download;
-    uint64_t first, count; /* queries [first, first + count) of the batch; count 0: the slot is idle */
-    uint64_t padded;       /* count, rounded up to whole groups of lanes if the kernels need that */
-    int sorted;            /* the queries are sorted: the search reads CAROMI_SORT_ROW */
-    int compacts;          /* records of hits are downloaded instead of columns */
-    cl_uint found;         /* number of records of the compaction */
-} caromi_cl_slot;
 
 enum {
     CAROMI_SLOTS = 2,
@@ -405,34 +340,6 @@ carom_status caromi_chunk_finish(caromi_device *device, const caromi_stream *str
 /* Answers queries [*done, count); without queries, only builds and allocates. */
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err);
-/* Ends a chunk: releases its events and the buffers over the caller's arrays; the slot's own memory stays. slot.c */
-void caromi_slot_retire(caromi_cl_slot *slot);
-void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
-void caromi_column_release(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column);
-/* Releases the events of a slot's commands alone. */
-void caromi_slot_forget(caromi_cl_slot *slot);
-/* Waits for the commands that a slot has events of, and adds their times to the statistics; the chunk goes on. chunk.c
- */
-carom_status caromi_slot_settle(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats,
-                                carom_error *err);
-/* The same at the end of the chunk. */
-carom_status caromi_slot_finish(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats,
-                                carom_error *err);
-/* Frees the columns of idle slots. */
-void caromi_columns_release(caromi_device *device);
-/* How the host reaches a column's memory. */
-enum caromi_host_access { CAROMI_NO_HOST_POINTER, CAROMI_HOST_POINTER };
-/* Allocates a column's memory in the slot, at least `bytes`. With CAROMI_HOST_POINTER also pinned host memory. */
-carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
-                            enum caromi_host_access access, carom_error *err);
-/* Adds a column with `size` bytes per row to a block; allocates the block's memory; enqueues the upload or the
- * download. Blocks without columns do nothing. block.c */
-void caromi_block_add(caromi_cl_block *block, caromi_cl_column *column, uint8_t size);
-carom_status caromi_block_place(caromi_device *device, caromi_cl_slot *slot, caromi_cl_block *block, carom_error *err);
-carom_status caromi_block_send(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_block *block,
-                               carom_error *err);
-carom_status caromi_block_fetch(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_block *block,
-                                carom_error *err);
 /* Enqueues the sort of the slot's queries along a mesh, if that pays. columns: input columns of a query, 3 for the
  * centre alone, or CAROMI_MESH_IN. query_sort.c */
 carom_status caromi_sort_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
@@ -465,22 +372,10 @@ void caromi_compact_stream(caromi_stream *stream);
 /* Builds and probes the programs of the compaction. */
 carom_status caromi_probe_compact(caromi_device *device, carom_error *err);
 
-static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
-{
-    assert(events->count < CAROMI_EVENTS_MAX);
-    if (event != NULL)
-        events->event[events->count++] = event;
-}
-
 /* Begins a kernel's arguments with none set. */
 static inline caromi_arguments caromi_arguments_of(const caromi_device *device, uint32_t program)
 {
     return (caromi_arguments){.kernel = device->programs[program].kernel, .code = CL_SUCCESS};
-}
-
-static inline cl_mem caromi_column_memory(const caromi_cl_column *column)
-{
-    return column->direct ? column->direct : column->memory;
 }
 
 /* Sets columns as a kernel's next arguments. This and the launches below are in program.c. */
@@ -526,7 +421,9 @@ carom_status caromi_stream_cubes(caromi_device *device, const struct caromi_cube
 void caromi_grid_release(caromi_device *device);
 void caromi_bundles_release(caromi_device *device);
 void caromi_inline_hits_release(caromi_device *device);
-/* Copies a mesh to the device at its first use. mesh.c */
+/* Frees all that an idle device keeps from batch to batch. device.c */
+void caromi_release_idle(caromi_device *device);
+/* Copies a mesh to the device at its first use. mesh_copy.c */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
 /* The error for a device that returned impossible numbers, such as indices outside the arrays. */
 carom_status caromi_fail_corrupt(const caromi_device *d, const char *what, uint64_t first, uint64_t end,

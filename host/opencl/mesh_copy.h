@@ -53,6 +53,11 @@ typedef struct mesh_copy {
     uint64_t lacking_places;    /* scene->places when `lacking` was set */
 } mesh_copy;
 
+/* The copy on a device; NULL: there is none. */
+static inline mesh_copy *caromi_mesh_copy_of(const caromi_device *device, const carom_mesh *mesh)
+{
+    return mesh->device_copies[device->place];
+}
 /* Makes memory for the grid of empty space; computes the grid after a refit, unless that is done. space.c */
 carom_status caromi_space_make(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy, carom_error *err);
 carom_status caromi_space_find(caromi_device *device, const carom_mesh *mesh, carom_error *err);
@@ -64,18 +69,16 @@ typedef struct mesh_array {
     size_t size;
     cl_mem *out;
 } mesh_array;
-/* Copies an array to the device. An empty one still gets a buffer, as a kernel's argument. mesh.c */
+/* Copies an array to the device. An empty one still gets a buffer, as a kernel's argument. */
 carom_status caromi_copy_array(caromi_device *device, const mesh_array *a, carom_error *err);
 /* Copies a scene to the device, as far as it has changed since: its meshes, instances and grid. scene.c */
 carom_status caromi_upload_scene(caromi_device *device, carom_mesh *all, carom_error *err);
 /* Forgets what the host knows of a scene's copy, whose arrays are released. */
 void caromi_scene_places_free(mesh_copy *copy);
-/* An empty copy; NULL: there is no memory. Frees its arrays; frees the copy on one device. mesh.c */
+/* An empty copy; NULL: there is no memory. Frees its arrays; frees the copy on one device. */
 mesh_copy *caromi_mesh_copy_create(const caromi_device *device, const carom_context *context);
 void caromi_mesh_copy_empty(mesh_copy *copy);
 void caromi_mesh_copy_release(carom_mesh *mesh, uint32_t place);
-/* Frees what a device keeps from batch to batch. mesh.c */
-void caromi_release_idle(caromi_device *device);
 /* Copies the tables by which contacts are chosen to the device, unless they are there, and patches, if there are any:
  * contacts and its patches may be NULL. mesh_rows_contacts.c */
 carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const caromi_contacts *contacts,

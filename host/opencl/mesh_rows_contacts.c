@@ -11,11 +11,6 @@ enum { FEW = 2 }; /* steps of decisions in a probe, so that the host has to choo
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-static const mesh_copy *copy_of(const caromi_device *device, const carom_mesh *mesh)
-{
-    return mesh->device_copies[device->place];
-}
-
 /* Other patches replace the ones that were copied. */
 static carom_status upload_patches(caromi_device *device, carom_mesh *mesh, mesh_copy *copy,
                                    const caromi_contacts *contacts, carom_error *err)
@@ -55,7 +50,7 @@ carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const
 void caromi_rows_set_patches(const caromi_rows *rows, caromi_arguments *arguments)
 {
     const carom_mesh *mesh = rows->batch->sweep.mesh;
-    const mesh_copy *copy = copy_of(rows->job.device, mesh);
+    const mesh_copy *copy = caromi_mesh_copy_of(rows->job.device, mesh);
     const int has_patches = rows->batch->contacts != NULL && rows->batch->contacts->patches.of != NULL;
     caromi_set_argument(arguments, has_patches ? &copy->tables[CAROMI_TABLE_PATCH] : &copy->indices, sizeof(cl_mem));
 }
@@ -66,7 +61,7 @@ void caromi_rows_set_patches(const caromi_rows *rows, caromi_arguments *argument
 static void set_mesh(const caromi_rows *rows, caromi_arguments *arguments)
 {
     const carom_mesh *mesh = rows->batch->sweep.mesh;
-    const mesh_copy *copy = copy_of(rows->job.device, mesh);
+    const mesh_copy *copy = caromi_mesh_copy_of(rows->job.device, mesh);
     const double extent = caromi_mesh_extent(mesh);
     caromi_set_argument(arguments, &mesh->view.frame.scale, sizeof mesh->view.frame.scale);
     caromi_set_argument(arguments, &mesh->view.frame.scale_field, sizeof mesh->view.frame.scale_field);
@@ -132,7 +127,7 @@ static carom_status merge(const caromi_rows *rows, carom_error *err)
 {
     const uint32_t program = CAROMI_PROGRAM_CONTACT_MERGE + (uint32_t)rows->batch->sweep.exact;
     const carom_mesh *mesh = rows->batch->sweep.mesh;
-    const mesh_copy *copy = copy_of(rows->job.device, mesh);
+    const mesh_copy *copy = caromi_mesh_copy_of(rows->job.device, mesh);
     caromi_arguments arguments = caromi_arguments_of(rows->job.device, program);
     set_mesh(rows, &arguments);
     caromi_set_argument(&arguments, &copy->nodes, sizeof copy->nodes);
@@ -152,7 +147,7 @@ static carom_status merge(const caromi_rows *rows, carom_error *err)
 
 carom_status caromi_rows_choose(const caromi_rows *rows, carom_error *err)
 {
-    if (copy_of(rows->job.device, rows->batch->sweep.mesh)->tables[CAROMI_TABLE_POSITION] ==
+    if (caromi_mesh_copy_of(rows->job.device, rows->batch->sweep.mesh)->tables[CAROMI_TABLE_POSITION] ==
         NULL) /* the host found others */
         return caromi_fail_corrupt(rows->job.device, "corners", rows->first, rows->first + rows->rows, err);
     caromi_arguments list = caromi_arguments_of(rows->job.device, CAROMI_PROGRAM_ROWS_MARKED);

@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The bit probe (probe.c) of the mesh kernels, on a small mesh of hard triangles. */
-#include <math.h>
+/* The bit probe (probe.c) of the mesh kernels, on the inputs of probe_mesh_input.c. */
 #include <string.h>
 
 #include "enqueue.h"
-#include "probe.h"
 #include "host/mesh/mesh.h"
 #include "host/mesh/side.h"
 #include "host/scene/scene.h"
 #include "mesh_list.h"
+#include "probe_mesh_input.h"
 
-enum {
-    QUERIES = 256,     /* first hits, closest points: so many that every lane has pairs which decide an answer */
-    LIST_QUERIES = 64, /* lists, which includes contacts */
-    GROUP = 16,        /* queries of a work-item */
-    TRIANGLES = 400,
-    SHEET = 10, /* squares along each side of a connected sheet of triangles, for contacts */
-    HITS = 1 << 12
-};
+enum { HITS = 1 << 12 };
 
 /* Columns of answers; a column of bytes fills only a part of its row. */
 typedef struct probe_answers {
-    uint32_t column[CAROMI_ANSWERS][QUERIES];
+    uint32_t column[CAROMI_ANSWERS][CAROMI_PROBE_QUERIES];
 } probe_answers;
 
 /* The output of a list of hits. */
 typedef struct list_answers {
-    uint64_t offsets[LIST_QUERIES + 1];
+    uint64_t offsets[CAROMI_PROBE_LIST_QUERIES + 1];
     int32_t triangle[HITS];
-    uint8_t state[HITS], any[LIST_QUERIES];
+    uint8_t state[HITS], any[CAROMI_PROBE_LIST_QUERIES];
     float t[HITS];
     uint64_t query[HITS];              /* these columns of lists that stay on the device alone */
     uint32_t point[OUT_CONTACT][HITS]; /* the features fill only a part of their row */
@@ -37,196 +29,12 @@ typedef struct list_answers {
     carom_list_totals totals;
 } list_answers;
 
-/* The mesh and the queries of a probe, and its results. */
+/* The inputs of a probe, and its results. */
 typedef struct mesh_probe {
-    float vertices[9 * TRIANGLES];
-    uint32_t masks[TRIANGLES], mask[QUERIES];
-    float in[CAROMI_MESH_IN][QUERIES];
+    probe_input input;
     probe_answers got, expected;
     list_answers list_got, list_expected;
 } mesh_probe;
-
-/* Makes triangles of three sizes, some without area, some twice. */
-void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        float *v = vertices + 9 * (size_t)i, base[3];
-        const float size = i % 8 == 0 ? 1.0f : i % 8 == 1 ? 0x1p-12f : 0x1p-3f;
-        for (int k = 0; k < 3; k++)
-            base[k] = caromi_probe_number(state, i % 4 == 3 ? CAROMI_PROBE_LATTICE : CAROMI_PROBE_NEAR);
-        for (int k = 0; k < 9; k++)
-            v[k] =
-                base[k % 3] + size * caromi_probe_number(state, i % 4 == 3 ? CAROMI_PROBE_LATTICE : CAROMI_PROBE_NEAR);
-        if (i % 16 == 5)
-            memcpy(v + 6, v + 3, 3 * sizeof *v);
-        if (i % 32 == 9 && i > 0)
-            memcpy(v, v - 9, 9 * sizeof *v); /* the same triangle twice: the lower index wins */
-    }
-}
-
-/* The corner (i, k) of the sheet. */
-static void sheet_corner(uint32_t i, uint32_t k, float *v)
-{
-    uint64_t state = i * (SHEET + 1) + k + 100;
-    v[0] = (float)i * 0.25f - 1.25f;
-    v[1] = (float)k * 0.25f - 1.25f;
-    v[2] = caromi_probe_number(&state, CAROMI_PROBE_LATTICE) * 0x1p-3f;
-}
-
-/* Replaces the first triangles by a connected sheet. */
-static void make_sheet(float *vertices)
-{
-    for (uint32_t i = 0; i < SHEET * SHEET; i++) {
-        float *v = vertices + 18 * (size_t)i;
-        sheet_corner(i / SHEET, i % SHEET, v);
-        sheet_corner(i / SHEET + 1, i % SHEET, v + 3);
-        sheet_corner(i / SHEET, i % SHEET + 1, v + 6);
-        memcpy(v + 9, v + 6, 3 * sizeof *v);
-        memcpy(v + 12, v + 3, 3 * sizeof *v);
-        sheet_corner(i / SHEET + 1, i % SHEET + 1, v + 15);
-    }
-}
-
-/* Makes a sphere small and slow, and its window short, so that it has few hits. NaN stays NaN. */
-static void limit(float *row)
-{
-    for (int c = MESH_RADIUS; c < CAROMI_MESH_IN; c++) {
-        const float most = c == MESH_RADIUS ? 0x1p-8f : c == MESH_T_MAX ? 0x1p-4f : 1.0f;
-        row[c] = row[c] > most ? most : row[c] < -1.0f ? -1.0f : row[c];
-    }
-}
-
-/* The end of a query's window, or its largest distance; infinite for three queries in four. */
-static float window_of(uint32_t query, float any)
-{
-    const float end = fabsf(any);
-    return query % 4 != 3 || !(end >= 0) ? INFINITY : end;
-}
-
-/* Makes moving spheres of several sizes; every fourth is aimed at the mesh. */
-static void make_sweeps(uint64_t *state, mesh_probe *data)
-{
-    for (uint32_t i = 0; i < QUERIES; i++) {
-        float row[CAROMI_MESH_IN];
-        caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
-        row[MESH_RADIUS] *= i % 2 ? 0.125f : 1.0f;
-        for (int k = 0; i % 4 == 0 && k < 3; k++) /* aimed at the middle of the mesh */
-            row[MESH_VX + k] = row[k] * -0.5f;
-        row[MESH_T_MAX] = window_of(i, row[MESH_T_MAX]);
-        /* Work-items with few hits, whose records the first pass of a list writes. */
-        if (i / GROUP % 2 == 0)
-            limit(row);
-        for (int c = 0; c < CAROMI_MESH_IN; c++)
-            data->in[c][i] = row[c];
-    }
-}
-
-/* Makes centres for closest points; every eighth is a corner of the mesh. */
-static void make_centers(uint64_t *state, mesh_probe *data)
-{
-    for (uint32_t i = 0; i < QUERIES; i++) {
-        float row[CAROMI_MESH_IN];
-        caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
-        row[MESH_MAX_DISTANCE] = window_of(i, row[MESH_MAX_DISTANCE]);
-        if (i % 8 == 0) /* centre at a corner of the mesh */
-            memcpy(row, data->vertices + 3 * (size_t)i, 3 * sizeof *row);
-        for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
-            data->in[c][i] = row[c];
-    }
-}
-
-/* Makes spheres at rest near the sheet, and at its corners; every fourth query has a margin. */
-static void make_resting(uint64_t *state, mesh_probe *data)
-{
-    make_centers(state, data);
-    for (uint32_t i = 0; i < LIST_QUERIES; i++) {
-        float row[CAROMI_MESH_IN];
-        caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
-        for (int k = 0; i % 8 != 0 && i % 16 != 1 && k < 3; k++) /* NaN stays NaN */
-            data->in[k][i] = row[k] > 1.0f ? 1.0f : row[k] < -1.0f ? -1.0f : row[k];
-        data->in[MESH_RADIUS][i] =
-            i / GROUP % 2 == 0 && data->in[MESH_RADIUS][i] > 0.25f ? 0.25f : data->in[MESH_RADIUS][i];
-        data->in[MESH_MAX_DISTANCE][i] = i % 4 == 3 ? 0.125f : 0.0f;
-    }
-}
-
-/* Makes random masks, in which one bit in four is set. */
-void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        state = state * UINT64_C(6364136223846793005) + 1;
-        masks[i] = (uint32_t)(state >> 32);
-        state = state * UINT64_C(6364136223846793005) + 1;
-        masks[i] &= (uint32_t)(state >> 32);
-    }
-}
-
-/* Makes the mesh and the queries of a probe. */
-static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_probe *data, carom_mesh **mesh,
-                               carom_error *err)
-{
-    const int moves = like->kind == &caromi_first_hit, contacts = like->kind == &caromi_contact_triangles;
-    uint64_t state = moves ? 2 : 3;
-    caromi_probe_triangles(&state, data->vertices, TRIANGLES);
-    if (contacts)
-        make_sheet(data->vertices);
-    (moves ? make_sweeps : contacts ? make_resting : make_centers)(&state, data);
-    caromi_probe_masks(3, data->masks, TRIANGLES);
-    caromi_probe_masks(4, data->mask, QUERIES);
-    for (uint32_t i = 0; i < QUERIES; i++)
-        data->mask[i] = i % 8 == 0 ? 0 : data->mask[i] & 0xff00ff00u;
-    return caromi_probe_mesh_make(like->mesh->context, data->vertices, TRIANGLES, masked ? data->masks : NULL, mesh,
-                                  err);
-}
-
-/* The probe's queries as a batch without outputs, of the same kind and accuracy as `like`. */
-static caromi_mesh_batch batch_of(const mesh_probe *data, carom_mesh *mesh, const caromi_mesh_batch *like, int options)
-{
-    caromi_mesh_batch batch = {
-        .kind = like->kind,
-        .mesh = mesh,
-        .count = QUERIES,
-        .exact = like->exact,
-        .options = options,
-        .sign = like->sign,
-    };
-    for (int c = 0; c < like->kind->in; c++)
-        batch.in[c] = (caromi_in_column){.base = data->in[c], .stride = sizeof(float)};
-    if (options)
-        batch.mask = (caromi_in_column){.base = data->mask, .stride = sizeof(uint32_t)};
-    return batch;
-}
-
-/* ---- scenes ------------------------------------------------------------------------------------------------------ */
-
-enum { INSTANCES = 6 };
-/* The identity, turned, mirrored, sheared so that boxes are mapped, flattened, and with numbers for which binary32 does
- * not suffice. */
-static const float maps[INSTANCES][CAROMI_MAP] = {
-    {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
-    {0.6f, -0.8f, 0, 0.25f, 0.8f, 0.6f, 0, -0.125f, 0, 0, 1, 0.5f},
-    {0, 1, 0, -0.5f, 1, 0, 0, 0.25f, 0, 0, 1, 0.125f},
-    {1, 2.5f, 0, 0, 0, 0.125f, 1, 0.25f, 0.5f, 0, 0.75f, 0},
-    {1, 0, 0, 0.0625f, 0, 1, 0, 0, 0, 0, 0, 0.375f},
-    {0x1p-90f, 0, 0, 0, 0, 0x1p-90f, 0, 0.5f, 0, 0, 0x1p-90f, -0.25f},
-};
-
-/* Makes a scene of a probe's mesh, where the search that is probed is of one. */
-static carom_status make_scene(const caromi_mesh_batch *like, carom_mesh *mesh, int masked, carom_scene **scene,
-                               carom_error *err)
-{
-    static const uint32_t masks[INSTANCES] = {~0u, 0xff00u, 0xffffu, 0xff0000u, ~0u, 0xf0f0f0f0u};
-    static const uint32_t first = 0;
-    carom_mesh *const meshes[] = {mesh};
-    const carom_scene_desc desc = {
-        .size = sizeof desc,
-        .meshes = meshes,
-        .mesh_count = 1,
-        .mesh = {&first, CAROM_REPEAT},
-        .instance_count = INSTANCES,
-        .pose = {.size = sizeof desc.pose, .map = maps[0], .masks = {masked ? masks : NULL, sizeof *masks}}};
-    return like->mesh->scene != NULL ? caromi_scene_make(like->mesh->context, &desc, scene, err) : CAROM_OK;
-}
 
 /* ---- queries with one answer each -------------------------------------------------------------------------------- */
 
@@ -284,7 +92,7 @@ static carom_status run_mesh_probe(caromi_device *device, carom_mesh *mesh, cons
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
     const carom_context scalar = scalar_context(device);
-    caromi_mesh_batch batch = batch_of(data, mesh, like, options);
+    caromi_mesh_batch batch = caromi_probe_batch_of(&data->input, mesh, like, options);
     set_outputs(&data->expected, like, &batch);
     carom_status status = caromi_cpu_mesh(&scalar, &batch, 0, batch.count, &stats, err);
     if (status == CAROM_OK) {
@@ -339,13 +147,13 @@ static carom_status run_rows_probe(caromi_device *device, const carom_context *s
         for (uint32_t k = 0; k < OUT_CONTACT; k++)
             batch->sweep.out[CAROMI_ANSWER_POINT + k] =
                 (caromi_out_column){has_points ? answers[i]->point[k] : NULL, k == OUT_FEATURE ? 1 : sizeof(float)};
-        CHECK(i > 0             ? caromi_stream_rows(device, batch, LIST_QUERIES, &done, &stats, err)
-              : batch->is_first ? caromi_cpu_first_list(scalar, batch, 0, LIST_QUERIES, &stats, err)
-                                : caromi_cpu_list(scalar, batch, 0, LIST_QUERIES, &stats, err));
+        CHECK(i > 0             ? caromi_stream_rows(device, batch, CAROMI_PROBE_LIST_QUERIES, &done, &stats, err)
+              : batch->is_first ? caromi_cpu_first_list(scalar, batch, 0, CAROMI_PROBE_LIST_QUERIES, &stats, err)
+                                : caromi_cpu_list(scalar, batch, 0, CAROMI_PROBE_LIST_QUERIES, &stats, err));
     }
     const list_answers *got = answers[1], *expected = answers[0];
-    CHECK(caromi_probe_compare(device, program, LIST_QUERIES + 1, LIST_OFFSETS, got->offsets, expected->offsets,
-                               sizeof *got->offsets, err));
+    CHECK(caromi_probe_compare(device, program, CAROMI_PROBE_LIST_QUERIES + 1, LIST_OFFSETS, got->offsets,
+                               expected->offsets, sizeof *got->offsets, err));
     CHECK(
         caromi_probe_compare(device, program, HITS, LIST_QUERY, got->query, expected->query, sizeof *got->query, err));
     CHECK(caromi_probe_compare(device, program, HITS, LIST_TRIANGLE, got->triangle, expected->triangle,
@@ -369,17 +177,18 @@ static carom_status run_any_probe(caromi_device *device, const carom_context *sc
     caromi_list_batch batch = {.search = list->search, .sweep = list->sweep, .any = data->list_expected.any};
     memset(batch.sweep.out, 0, sizeof batch.sweep.out);
     const int is_body = batch.sweep.sign != CAROM_SIGN_NONE;
-    carom_status status = caromi_cpu_list(scalar, &batch, 0, LIST_QUERIES, &stats, err);
+    carom_status status = caromi_cpu_list(scalar, &batch, 0, CAROMI_PROBE_LIST_QUERIES, &stats, err);
     if (status == CAROM_OK && is_body)
-        status = caromi_sign_overlaps(scalar, &batch.sweep, batch.any, 0, LIST_QUERIES, &stats, err);
+        status = caromi_sign_overlaps(scalar, &batch.sweep, batch.any, 0, CAROMI_PROBE_LIST_QUERIES, &stats, err);
     batch.any = data->list_got.any;
     if (status == CAROM_OK)
-        status =
-            (is_body ? caromi_stream_bodies : caromi_stream_list)(device, &batch, LIST_QUERIES, &done, &stats, err);
+        status = (is_body ? caromi_stream_bodies : caromi_stream_list)(device, &batch, CAROMI_PROBE_LIST_QUERIES, &done,
+                                                                       &stats, err);
     return status != CAROM_OK
                ? status
                : caromi_probe_compare(device, is_body ? CAROMI_PROGRAM_MESH_INSIDE : caromi_list_program(&batch),
-                                      LIST_QUERIES, LIST_ANY, data->list_got.any, data->list_expected.any, 1, err);
+                                      CAROMI_PROBE_LIST_QUERIES, LIST_ANY, data->list_got.any, data->list_expected.any,
+                                      1, err);
 }
 
 /* Compares a list: the counts of all queries, as many hits as fit, and the any-hit answers. The state of a contact is
@@ -395,7 +204,7 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.triangle, .state = expected.state, .t = expected.t};
     caromi_contacts contacts = {.merge = in_place && like->contacts != NULL && like->contacts->merge > 0 ? 0x1p-4f : 0,
-                                .patches = {.of = data->masks}};
+                                .patches = {.of = data->input.masks}};
     caromi_list_batch batch = {.search = like->search, .is_first = like->is_first, .list = &expected};
     data->list_got.totals = data->list_expected.totals = (carom_list_totals){0}; /* of the options before */
     if (like->contacts != NULL) {
@@ -404,24 +213,25 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
         batch.contacts = &contacts;
     }
     /* The CPU's list is the expected one. */
-    batch.sweep = batch_of(data, mesh, &like->sweep, options);
-    batch.sweep.count = LIST_QUERIES;
+    batch.sweep = caromi_probe_batch_of(&data->input, mesh, &like->sweep, options);
+    batch.sweep.count = CAROMI_PROBE_LIST_QUERIES;
     caromi_hits_to_columns(&expected_columns, batch.sweep.out);
     if (in_place)
         return run_rows_probe(device, &scalar, &batch, like->contacts != NULL ? &contacts : NULL, data, err);
     const uint32_t program = caromi_list_program(&batch);
-    carom_status status = caromi_cpu_list(&scalar, &batch, 0, LIST_QUERIES, &stats, err);
+    carom_status status = caromi_cpu_list(&scalar, &batch, 0, CAROMI_PROBE_LIST_QUERIES, &stats, err);
     if (status != CAROM_OK)
         return status;
     /* The device's list. */
     batch.list = &got;
     caromi_hits_to_columns(&got_columns, batch.sweep.out);
-    status = caromi_stream_list(device, &batch, LIST_QUERIES, &done, &stats, err);
+    status = caromi_stream_list(device, &batch, CAROMI_PROBE_LIST_QUERIES, &done, &stats, err);
     const list_answers *got_answers = &data->list_got, *expected_answers = &data->list_expected;
     /* All columns must have the same bits. */
     if (status == CAROM_OK)
-        status = caromi_probe_compare(device, program, LIST_QUERIES + 1, LIST_OFFSETS, got_answers->offsets,
-                                      expected_answers->offsets, sizeof *got_answers->offsets, err);
+        status =
+            caromi_probe_compare(device, program, CAROMI_PROBE_LIST_QUERIES + 1, LIST_OFFSETS, got_answers->offsets,
+                                 expected_answers->offsets, sizeof *got_answers->offsets, err);
     if (status == CAROM_OK)
         status = caromi_probe_compare(device, program, HITS, LIST_TRIANGLE, got_answers->triangle,
                                       expected_answers->triangle, sizeof *got_answers->triangle, err);
@@ -466,9 +276,9 @@ static carom_status probe(caromi_device *device, const caromi_mesh_batch *like, 
     memset(data, 0, sizeof *data);
     device->probing = 1;
     const int masked = asked->options[asked->count - 1];
-    carom_status status = make_probe(like, masked, data, &mesh, err);
+    carom_status status = caromi_probe_input_make(like, masked, &data->input, &mesh, err);
     if (status == CAROM_OK)
-        status = make_scene(like, mesh, masked, &scene, err);
+        status = caromi_probe_scene_make(like, mesh, masked, &scene, err);
     carom_mesh *searched = scene != NULL ? scene->all : mesh;
     for (int i = 0; status == CAROM_OK && i < asked->count; i++) {
         const int options = asked->options[i] | (like->options & MESH_ENDS);
