@@ -6,10 +6,7 @@
 #include "cpu/exact/exact.h"
 #include "kernels/second_state.h"
 
-enum {
-    RUN = 64,   /* pairs that are tested together for undecided ones */
-    PACKED = 64 /* undecided pairs that the second filter answers together: whole groups of lanes */
-};
+enum { RUN = 64 /* pairs that are tested together for undecided ones */ };
 
 /* By exact kernel, from the table of kernels: the function that decides one of its pairs in integers. */
 typedef void resolve_fn(caromi_exact_pair *pair);
@@ -64,11 +61,24 @@ static void resolve_pair(const caromi_pair_batch *batch, const caromi_pair_shape
 
 /* ---- second filter ----------------------------------------------------------------------------------------------- */
 
+void caromi_second_filter(const caromi_isa_table *isa, float (*in)[CAROMI_SECOND_SWEEPS], void *const *out,
+                          uint32_t count)
+{
+    const uint32_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
+    const float *columns[IN_SWEEP_MOVING];
+    for (int column = 0; column < IN_SWEEP_MOVING; column++) {
+        for (uint32_t i = count; i < padded; i++)
+            in[column][i] = in[column][count - 1];
+        columns[column] = in[column];
+    }
+    isa->second_sweep(columns, out, padded);
+}
+
 /* Undecided pairs of a batch, waiting for the second filter. */
 typedef struct packed_pairs {
     const caromi_pair_batch *batch;
     const caromi_pair_shape *shape;
-    uint64_t at[PACKED];
+    uint64_t at[CAROMI_SECOND_SWEEPS];
     uint32_t count;
     caromi_rungs rungs;
 } packed_pairs;
@@ -83,30 +93,25 @@ static int has_second_filter(const caromi_pair_batch *batch)
             kernel == CAROMI_PAIR_sweep_times_moving_exact || kernel == CAROMI_PAIR_sweep_full_moving_exact);
 }
 
-/* The columns of waiting pairs, padded with the last one to whole groups of lanes. */
+/* The columns of waiting pairs. */
 typedef struct packed_columns {
-    _Alignas(64) float in[IN_SWEEP_MOVING][PACKED];
-    float real[OUT_SWEEP_FULL][PACKED];
-    uint8_t byte[OUT_SWEEP_FULL][PACKED];
+    _Alignas(64) float in[IN_SWEEP_MOVING][CAROMI_SECOND_SWEEPS];
+    float real[OUT_SWEEP_FULL][CAROMI_SECOND_SWEEPS];
+    uint8_t byte[OUT_SWEEP_FULL][CAROMI_SECOND_SWEEPS];
 } packed_columns;
 
-/* Gathers the inputs; returns the padded number. */
-static uint32_t load_packed(const packed_pairs *packed, packed_columns *columns)
+/* Gathers the inputs. */
+static void load_packed(const packed_pairs *packed, packed_columns *columns)
 {
-    const caromi_pair_batch *batch = packed->batch;
-    const uint32_t lanes = batch->isa->lanes, padded = (packed->count + lanes - 1) / lanes * lanes;
     for (uint32_t column = 0; column < IN_SWEEP_MOVING; column++) {
         float *to = columns->in[column];
         if (column >= packed->shape->in_count) { /* a triangle at rest */
-            memset(to, 0, padded * sizeof *to);
+            memset(to, 0, packed->count * sizeof *to);
             continue;
         }
         for (uint32_t i = 0; i < packed->count; i++)
-            memcpy(&to[i], caromi_element(&batch->in[column], packed->at[i]), sizeof *to);
-        for (uint32_t i = packed->count; i < padded; i++)
-            to[i] = to[packed->count - 1];
+            memcpy(&to[i], caromi_element(&packed->batch->in[column], packed->at[i]), sizeof *to);
     }
-    return padded;
 }
 
 /* Whether a sweep's output column has bytes. */
@@ -119,17 +124,14 @@ static int has_bytes(uint32_t column)
 static void flush_packed(packed_pairs *packed)
 {
     packed_columns columns;
-    const float *in[IN_SWEEP_MOVING];
     void *out[OUT_SWEEP_FULL] = {0};
     const uint32_t wanted = packed->shape->out_count > OUT_SWEEP_TIMES ? OUT_SWEEP_FULL : OUT_SWEEP_TIMES;
     if (packed->count == 0)
         return;
-    const uint32_t padded = load_packed(packed, &columns);
-    for (uint32_t column = 0; column < IN_SWEEP_MOVING; column++)
-        in[column] = columns.in[column];
+    load_packed(packed, &columns);
     for (uint32_t column = 0; column < wanted; column++)
         out[column] = has_bytes(column) ? (void *)columns.byte[column] : columns.real[column];
-    packed->batch->isa->second_sweep(in, out, padded);
+    caromi_second_filter(packed->batch->isa, columns.in, out, packed->count);
     for (uint32_t i = 0; i < packed->count; i++) {
         if (is_nan(&columns.real[OUT_T_FIRST][i])) {
             resolve_pair(packed->batch, packed->shape, packed->at[i]);
@@ -157,7 +159,7 @@ static void resolve_undecided(packed_pairs *packed, int waits, uint64_t at)
         return;
     }
     packed->at[packed->count++] = at;
-    if (packed->count == PACKED)
+    if (packed->count == CAROMI_SECOND_SWEEPS)
         flush_packed(packed);
 }
 

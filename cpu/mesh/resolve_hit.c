@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
 #include "cpu/exact/exact.h"
 
 /* The velocity relative to the triangle along an axis, to 2^-51 of it. A difference of two binary32 numbers is rounded
@@ -127,7 +126,7 @@ void caromi_undecided_hits_add(caromi_undecided_hits *undecided, const caromi_me
     for (int column = 0; column < numbers; column++)
         undecided->in[column][at] = in[column];
     undecided->hit[at] = (caromi_undecided_hit){record, outcome, limit, query->options, numbers};
-    if (undecided->count == CAROMI_UNDECIDED_HITS)
+    if (undecided->count == CAROMI_SECOND_SWEEPS)
         caromi_undecided_hits_decide(undecided);
 }
 
@@ -156,21 +155,12 @@ static void decide_hit(const caromi_undecided_hit *hit, const float *in, const c
 
 void caromi_undecided_hits_decide(caromi_undecided_hits *undecided)
 {
-    const float *columns[IN_SWEEP_MOVING];
-    float first[CAROMI_UNDECIDED_HITS], last[CAROMI_UNDECIDED_HITS];
-    uint8_t state[CAROMI_UNDECIDED_HITS];
+    float first[CAROMI_SECOND_SWEEPS], last[CAROMI_SECOND_SWEEPS];
+    uint8_t state[CAROMI_SECOND_SWEEPS];
     void *answers[OUT_SWEEP_FULL] = {first, last, state};
     if (undecided->count == 0)
         return;
-    /* The last sweep fills its group of lanes. */
-    const uint32_t padded =
-        (undecided->count + undecided->isa->lanes - 1) / undecided->isa->lanes * undecided->isa->lanes;
-    for (int column = 0; column < IN_SWEEP_MOVING; column++) {
-        for (uint32_t i = undecided->count; i < padded; i++)
-            undecided->in[column][i] = undecided->in[column][undecided->count - 1];
-        columns[column] = undecided->in[column];
-    }
-    undecided->isa->second_sweep(columns, answers, padded);
+    caromi_second_filter(undecided->isa, undecided->in, answers, undecided->count);
     for (uint32_t i = 0; i < undecided->count; i++) {
         const caromi_second_answer second = {first[i], last[i], state[i]};
         float in[IN_SWEEP_CARRIED];

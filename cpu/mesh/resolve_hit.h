@@ -2,6 +2,7 @@
 /* Triangles that the floating-point filter of a mesh query leaves undecided. */
 #ifndef CAROM_CPU_MESH_RESOLVE_HIT_H
 #define CAROM_CPU_MESH_RESOLVE_HIT_H
+#include "cpu/resolve.h"
 #include "mesh.h"
 
 /* Whether a sphere is certainly outside the box of a triangle (nine numbers) up to a time that rounds to `until`. */
@@ -24,12 +25,11 @@ typedef struct caromi_undecided_hit {
 } caromi_undecided_hit;
 
 /* Undecided sweeps, collected because the second filter takes as long for one as for a group of lanes. */
-enum { CAROMI_UNDECIDED_HITS = 64 };
 typedef struct caromi_undecided_hits {
     const struct caromi_isa_table *isa;
     uint32_t count;
-    caromi_undecided_hit hit[CAROMI_UNDECIDED_HITS];
-    _Alignas(64) float in[IN_SWEEP_CARRIED][CAROMI_UNDECIDED_HITS];
+    caromi_undecided_hit hit[CAROMI_SECOND_SWEEPS];
+    _Alignas(64) float in[IN_SWEEP_CARRIED][CAROMI_SECOND_SWEEPS];
 } caromi_undecided_hits;
 
 static inline void caromi_undecided_hits_begin(caromi_undecided_hits *undecided, const struct caromi_isa_table *isa)

@@ -138,13 +138,13 @@ static uint64_t key_of(const mesh_record *record)
 static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const decide_job *job = user;
-    mesh_record record[CAROMI_UNDECIDED_HITS];
-    caromi_hit_outcome outcome[CAROMI_UNDECIDED_HITS];
+    mesh_record record[CAROMI_SECOND_SWEEPS];
+    caromi_hit_outcome outcome[CAROMI_SECOND_SWEEPS];
     caromi_undecided_hits undecided;
     (void)thread;
     caromi_undecided_hits_begin(&undecided, job->rows->batch->sweep.mesh->context->isa);
     for (uint64_t from = begin, count; from < end; from += count) {
-        count = end - from < CAROMI_UNDECIDED_HITS ? end - from : CAROMI_UNDECIDED_HITS;
+        count = end - from < CAROMI_SECOND_SWEEPS ? end - from : CAROMI_SECOND_SWEEPS;
         for (uint64_t i = 0; i < count; i++) {
             const caromi_mesh_query query = query_of(job, from + i);
             record[i] = (mesh_record){.t = NAN, .triangle = job->triangle[from + i], .state = CAROM_OVERLAPPING};
