@@ -119,18 +119,6 @@ static void test_distances(void **state)
 
 /* ---- clearance --------------------------------------------------------------------------------------------------- */
 
-static guarded ask_clearance(carom_mesh *mesh, const carom_lattice *lattice)
-{
-    const carom_mesh_clearance_desc desc = {
-        .batch = {.size = sizeof desc, .count = lattice->dims[2]}, .lattice = *lattice, .radius = 0.3f};
-    guarded memory = guarded_alloc(lattice_nodes(lattice), 0, 0x5a);
-    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = memory.data};
-    carom_error err;
-    test_ok("clearance of a box", carom_mesh_clearance(mesh, &desc, &out, NULL, &err), &err);
-    guarded_check(&memory, "clearance");
-    return memory;
-}
-
 static void test_clearance(void **state)
 {
     carom_context *context = test_context();
@@ -139,11 +127,13 @@ static void test_clearance(void **state)
     (void)state;
     for (int is_far = 0; is_far < 2; is_far++) {
         const carom_lattice whole = grid(is_far);
-        guarded all = ask_clearance(mesh, &whole);
+        const carom_mesh_clearance_desc desc = clearance_desc(&whole, 0.3f, CAROM_ACCURACY_FAST);
+        guarded all = clearance_ask(mesh, &desc, NULL);
         for (uint64_t i = 0; i < BOXES; i++) {
             const box b = box_of(whole.dims, i);
             const carom_lattice part = part_of(&whole, &b);
-            guarded got = ask_clearance(mesh, &part);
+            const carom_mesh_clearance_desc of_part = clearance_desc(&part, 0.3f, CAROM_ACCURACY_FAST);
+            guarded got = clearance_ask(mesh, &of_part, NULL);
             compare(&whole, &b, all.data, got.data, 1, "clearance");
             guarded_free(&got);
         }

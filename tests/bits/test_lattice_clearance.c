@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Clearance volumes: every node as the exact reference has it, the same on every instruction set, in any slabs. */
+/* Clearance volumes: every node as the exact reference has it, the same on every instruction set. */
 #include "reference/mesh.h"
 #include "tests/support/mesh_oracle.h"
 #include "tests/support/open_scenes.h"
 
 #include <math.h>
-
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
-
-static carom_mesh_clearance_desc clearance_desc(const carom_lattice *lattice, float radius, int exact)
-{
-    return (carom_mesh_clearance_desc){.batch = {.size = sizeof(carom_mesh_clearance_desc),
-                                                 .count = lattice->dims[2],
-                                                 .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
-                                       .lattice = *lattice,
-                                       .radius = radius};
-}
-
-/* The caller frees it. */
-static guarded ask_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *d, carom_stats *stats)
-{
-    const uint64_t slab = d->lattice.dims[0] * d->lattice.dims[1];
-    guarded memory = guarded_alloc((size_t)((d->batch.count - d->batch.begin) * slab), 0, 0x5a);
-    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = memory.data};
-    carom_error err;
-    test_ok("clearance of a lattice", carom_mesh_clearance(mesh, d, &out, stats, &err), &err);
-    guarded_check(&memory, "clearance");
-    return memory;
-}
 
 static void check_node(const carom_lattice *lattice, size_t node, int got, int expected, float radius, const char *name)
 {
@@ -90,9 +67,9 @@ static uint64_t check_radius(carom_mesh *mesh, const scene *s, const carom_latti
     const ref_mesh reference = oracle_mesh(s);
     const double half = ref_half_diagonal(lattice->spacing);
     carom_stats stats = {.size = sizeof stats};
-    const carom_mesh_clearance_desc fast = clearance_desc(lattice, radius, 0);
-    const carom_mesh_clearance_desc exact = clearance_desc(lattice, radius, 1);
-    guarded got = ask_clearance(mesh, &fast, NULL), again = ask_clearance(mesh, &exact, &stats);
+    const carom_mesh_clearance_desc fast = clearance_desc(lattice, radius, CAROM_ACCURACY_FAST);
+    const carom_mesh_clearance_desc exact = clearance_desc(lattice, radius, CAROM_ACCURACY_EXACT);
+    guarded got = clearance_ask(mesh, &fast, NULL), again = clearance_ask(mesh, &exact, &stats);
     assert_memory_equal(got.data, again.data, got.size);
     assert_int_equal(stats.by_proof + stats.by_integers, stats.queries);
     assert_int_equal(stats.on_cpu + stats.on_device, stats.queries);
@@ -147,7 +124,6 @@ static void test_reference(void **state)
     carom_context_destroy(context);
 }
 
-/* Triangles without a bit in their mask do not count; without triangles all is free. */
 /* A box of which the sphere and the lattice see the middle of one edge alone. */
 static scene long_box(ref_gen *g)
 {
@@ -187,6 +163,7 @@ static void test_long_edges(void **state)
     carom_context_destroy(context);
 }
 
+/* Triangles without a bit in their mask do not count; without triangles all is free. */
 static void test_masked(void **state)
 {
     carom_context *context = test_context();
@@ -239,8 +216,8 @@ static void test_closest(void **state)
             snprintf(name, sizeof name, "scene %zu of %zu", k, sizes[n]);
             for (size_t r = 0; r < COUNT_OF(cells); r++) {
                 const float radius = (float)(cells[r] * lattice.spacing);
-                const carom_mesh_clearance_desc desc = clearance_desc(&lattice, radius, 0);
-                guarded got = ask_clearance(mesh, &desc, NULL);
+                const carom_mesh_clearance_desc desc = clearance_desc(&lattice, radius, CAROM_ACCURACY_FAST);
+                guarded got = clearance_ask(mesh, &desc, NULL);
                 for (size_t i = 0; i < got.size; i++) {
                     const int expected = answer_of(volume_distance(&v, i), radius, half);
                     if (expected >= 0)
@@ -277,11 +254,12 @@ static void check_solid(carom_mesh *mesh, const scene *s, const carom_lattice *l
     const ref_mesh reference = oracle_mesh(s);
     const double half = ref_half_diagonal(lattice->spacing);
     const size_t step = test_effort(100) < 50 ? 11 : 1;
-    carom_mesh_clearance_desc fast = clearance_desc(lattice, radius, 0), exact = clearance_desc(lattice, radius, 1);
+    carom_mesh_clearance_desc fast = clearance_desc(lattice, radius, CAROM_ACCURACY_FAST),
+                              exact = clearance_desc(lattice, radius, CAROM_ACCURACY_EXACT);
     carom_stats stats = {.size = sizeof stats};
     fast.sign = exact.sign = sign;
     fast.allow_open = exact.allow_open = 1;
-    guarded got = ask_clearance(mesh, &fast, NULL), again = ask_clearance(mesh, &exact, &stats);
+    guarded got = clearance_ask(mesh, &fast, NULL), again = clearance_ask(mesh, &exact, &stats);
     assert_memory_equal(got.data, again.data, got.size);
     assert_int_equal(stats.by_proof + stats.by_integers, stats.queries);
     assert_int_equal(stats.on_cpu, stats.queries);
@@ -348,10 +326,10 @@ static int near_plane(carom_context *context, double spacing, float z, float pla
     const scene s = {.vertices = vertices, .indices = indices, .vertex_count = 3, .triangle_count = 1};
     const carom_lattice one = {{0.0, 0.0, (double)z}, spacing, {1, 1, 1}, {0}};
     carom_mesh *mesh = scene_mesh(context, &s);
-    carom_mesh_clearance_desc desc = clearance_desc(&one, radius, 0);
+    carom_mesh_clearance_desc desc = clearance_desc(&one, radius, CAROM_ACCURACY_FAST);
     desc.sign = sign;
     desc.allow_open = 1;
-    guarded got = ask_clearance(mesh, &desc, NULL);
+    guarded got = clearance_ask(mesh, &desc, NULL);
     const int answer = got.data[0];
     guarded_free(&got);
     carom_mesh_destroy(mesh);
@@ -411,11 +389,11 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         scene s = make_scene(k, 2000);
         const carom_lattice lattice = lattice_around(&s, 10 + test_effort(70));
         carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
-        carom_mesh_clearance_desc desc =
-            clearance_desc(&lattice, (float)((k < 4 || test_on_device() ? 2.7 : 0.2) * lattice.spacing), 0);
+        carom_mesh_clearance_desc desc = clearance_desc(
+            &lattice, (float)((k < 4 || test_on_device() ? 2.7 : 0.2) * lattice.spacing), CAROM_ACCURACY_FAST);
         desc.sign = test_on_device() ? CAROM_SIGN_NONE : (carom_sign)(k % 4);
         desc.allow_open = 1;
-        guarded expected = ask_clearance(expected_of, &desc, NULL), got = ask_clearance(got_of, &desc, NULL);
+        guarded expected = clearance_ask(expected_of, &desc, NULL), got = clearance_ask(got_of, &desc, NULL);
         for (size_t i = 0; i < got.size; i++)
             check_node(&lattice, i, got.data[i], expected.data[i], desc.radius, label);
         guarded_free(&expected);
@@ -426,163 +404,6 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     }
 }
 
-static void test_slabs(void **state)
-{
-    carom_context *context = test_context();
-    scene s = make_scene(2, 2000);
-    carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_lattice lattice = lattice_around(&s, 45);
-    const size_t slab = (size_t)(lattice.dims[0] * lattice.dims[1]);
-    carom_mesh_clearance_desc desc = clearance_desc(&lattice, (float)(1.5 * lattice.spacing), 0);
-    guarded whole = ask_clearance(mesh, &desc, NULL);
-    (void)state;
-    for (uint64_t begin = 0, step = 1; begin < lattice.dims[2]; begin += step, step = step * 3 % 11) {
-        carom_stats stats = {.size = sizeof stats};
-        desc.batch.begin = begin;
-        desc.batch.count = begin + step < lattice.dims[2] ? begin + step : lattice.dims[2];
-        guarded part = ask_clearance(mesh, &desc, &stats);
-        assert_memory_equal(part.data, whole.data + begin * slab, part.size);
-        assert_int_equal(stats.queries, part.size);
-        guarded_free(&part);
-    }
-    guarded_free(&whole);
-    carom_mesh_destroy(mesh);
-    scene_free(&s);
-    carom_context_destroy(context);
-}
-
-static int stop_at_once(void *user, uint64_t done, uint64_t count)
-{
-    *(uint64_t *)user = done;
-    return done > 0 && done < count;
-}
-
-static void test_progress(void **state)
-{
-    carom_context *context = test_context();
-    scene s = make_scene(1, 8);
-    carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 0.03, {150, 150, 100}, {0}};
-    const carom_mesh_clearance_desc whole = clearance_desc(&lattice, 0.1f, 0);
-    guarded expected = ask_clearance(mesh, &whole, NULL), got = guarded_alloc(expected.size, 0, 0x77);
-    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = got.data};
-    carom_mesh_clearance_desc desc = whole;
-    uint64_t done = 0;
-    carom_error err;
-    (void)state;
-    desc.batch.progress = (carom_progress){stop_at_once, &done};
-    test_error(carom_mesh_clearance(mesh, &desc, &out, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled at slab ");
-    assert_in_range(done, 1, 99);
-    assert_memory_equal(got.data, expected.data, done * 150 * 150);
-    assert_int_equal(got.data[done * 150 * 150], 0x77);
-    guarded_free(&expected);
-    guarded_free(&got);
-    carom_mesh_destroy(mesh);
-    scene_free(&s);
-    carom_context_destroy(context);
-}
-
-/* ---- refused ----------------------------------------------------------------------------------------------------- */
-
-static void check_refused(carom_mesh *mesh, const carom_mesh_clearance_desc *desc, const char *word)
-{
-    uint8_t answer = 7;
-    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = &answer};
-    carom_error err;
-    test_error(carom_mesh_clearance(mesh, desc, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, word);
-    assert_int_equal(answer, 7);
-}
-
-/* Nodes at 128 + i are multiples of 2^-16 only: one that is half of that away is rounded by 2^-17 of the spacing 1. */
-static void test_gaps(void **state)
-{
-    static const struct {
-        carom_lattice lattice;
-        const char *word;
-    } cases[] = {{{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}}, NULL},
-                 {{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0 - 0x1p-53, {1, 1, 1}, {0}}, "node 0 along x, at 128, is rounded"},
-                 {{{128.0 + 3 * 0x1p-18, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}}, NULL},
-                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-20, {1, 1, 9}, {0}}, NULL},
-                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-17, {1, 1, 9}, {0}}, "node 2 along z, at 1026, is rounded"},
-                 {{{0.0, 1e4, 0.0}, 0.01, {1, 9, 1}, {0}}, "along y"},
-                 {{{0.0, 0.0, 0.0}, 1e-44, {1, 2, 1}, {0}}, "node 1 along y"},
-                 {{{0.0, 0.0, 0.0}, 0x1p-149, {1, 2, 1}, {0}}, NULL},
-                 {{{-0x1p24, 0.0, 0.0}, 1.0, {UINT64_C(1) << 40, 1, 1}, {0}}, "node 33554433 along x"},
-                 {{{0.0, 0.0, 0.0}, 0x1p1000, {1, 1, 1}, {0}}, NULL},
-                 {{{0.0, 0.0, 0.0}, 0x1p-1060, {1, 1, 1}, {0}}, NULL},
-                 {{{0x1p-150, 0.0, 0.0}, 0x1p-133, {1, 1, 1}, {0}}, NULL},
-                 {{{0x1p-150, 0.0, 0.0}, 0x1p-134, {1, 1, 1}, {0}}, "node 0 along x"}};
-    carom_context *context = test_context();
-    scene s = make_scene(1, 8);
-    carom_mesh *mesh = scene_mesh(context, &s);
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        carom_mesh_clearance_desc desc = clearance_desc(&cases[i].lattice, 1.0f, 0);
-        const carom_mesh_clearance_result out = {.size = sizeof out};
-        carom_error err;
-        desc.batch.count = 0;
-        if (cases[i].word != NULL)
-            check_refused(mesh, &desc, cases[i].word);
-        else
-            test_ok("a lattice without gaps", carom_mesh_clearance(mesh, &desc, &out, NULL, &err), &err);
-    }
-    carom_mesh_destroy(mesh);
-    scene_free(&s);
-    carom_context_destroy(context);
-}
-
-static void test_refused(void **state)
-{
-    static const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}};
-    static const float bad_radii[] = {-1.0f, NAN, INFINITY};
-    const carom_mesh_clearance_desc good = clearance_desc(&one, 1.0f, 0);
-    const carom_mesh_clearance_result small = {.size = 1};
-    carom_context *context = test_context();
-    scene s = make_scene(1, 8);
-    carom_mesh *mesh = scene_mesh(context, &s);
-    carom_mesh_clearance_desc bad = good;
-    carom_error err;
-    (void)state;
-    bad.batch.count = 2;
-    check_refused(mesh, &bad, "count is 2; the lattice has 1 slabs");
-    bad = good;
-    bad.batch.elements = 1;
-    check_refused(mesh, &bad, "not for a lattice");
-    bad = good;
-    bad.lattice.spacing = -1.0;
-    check_refused(mesh, &bad, "lattice.spacing is -1");
-    bad = good;
-    bad.batch.size--;
-    check_refused(mesh, &bad, "carom_mesh_clearance_desc");
-    bad = good;
-    bad.sign = (carom_sign)4;
-    check_refused(mesh, &bad, "sign is 4");
-    bad = good;
-    bad.allow_open = 2;
-    check_refused(mesh, &bad, "allow_open is 2");
-    for (size_t i = 0; i < COUNT_OF(bad_radii); i++) {
-        bad = good;
-        bad.radius = bad_radii[i];
-        check_refused(mesh, &bad, "it must be finite and >= 0");
-    }
-    test_error(carom_mesh_clearance(mesh, &good, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
-               "carom_mesh_clearance_result");
-    scene soup = make_scene(0, 8);
-    carom_mesh *open = scene_mesh(context, &soup);
-    bad = good;
-    for (int sign = CAROM_SIGN_PARITY; sign <= CAROM_SIGN_WINDING; sign++) {
-        bad.sign = (carom_sign)sign;
-        check_refused(open, &bad, "the mesh is open: 24 edges");
-    }
-    carom_mesh_destroy(open);
-    scene_free(&soup);
-    test_error(carom_mesh_clearance(NULL, &good, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
-    test_error(carom_mesh_clearance(mesh, NULL, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "desc");
-    carom_mesh_destroy(mesh);
-    scene_free(&s);
-    carom_context_destroy(context);
-}
-
 /* The CPU answers, and the statistics have the reason. */
 static void test_declined(void **state)
 {
@@ -590,11 +411,11 @@ static void test_declined(void **state)
     carom_context *context = test_context();
     scene s = scene_unit_box();
     carom_mesh *mesh = scene_mesh(context, &s);
-    carom_mesh_clearance_desc desc = clearance_desc(&lattice, 0.5f, 0);
+    carom_mesh_clearance_desc desc = clearance_desc(&lattice, 0.5f, CAROM_ACCURACY_FAST);
     carom_stats stats = {.size = sizeof stats};
     (void)state;
     desc.sign = CAROM_SIGN_WINDING;
-    guarded got = ask_clearance(mesh, &desc, &stats);
+    guarded got = clearance_ask(mesh, &desc, &stats);
     assert_int_equal(got.data[171], CAROM_CLEARANCE_BLOCKED); /* the middle */
     assert_int_equal(stats.fallen_back, got.size);
     assert_non_null(strstr(stats.fallback_reason, "clearance of solids"));
@@ -606,11 +427,10 @@ static void test_declined(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_long_edges), cmocka_unit_test(test_masked),
-        cmocka_unit_test(test_closest),   cmocka_unit_test(test_ties),       cmocka_unit_test(test_slabs),
-        cmocka_unit_test(test_solids),    cmocka_unit_test(test_progress),   cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_refused),   SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_long_edges),
+                                        cmocka_unit_test(test_masked),    cmocka_unit_test(test_closest),
+                                        cmocka_unit_test(test_ties),      cmocka_unit_test(test_solids),
+                                        SAME_BITS_ON_CPU(check_same)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_masked), cmocka_unit_test(test_declined),
                                            SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)

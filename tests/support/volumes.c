@@ -153,3 +153,22 @@ void volume_compare(const carom_lattice *lattice, const volume *expected, size_t
                  fields[f].name);
     }
 }
+
+carom_mesh_clearance_desc clearance_desc(const carom_lattice *lattice, float radius, carom_accuracy accuracy)
+{
+    return (carom_mesh_clearance_desc){
+        .batch = {.size = sizeof(carom_mesh_clearance_desc), .count = lattice->dims[2], .accuracy = accuracy},
+        .lattice = *lattice,
+        .radius = radius};
+}
+
+guarded clearance_ask(carom_mesh *mesh, const carom_mesh_clearance_desc *desc, carom_stats *stats)
+{
+    const uint64_t slab = desc->lattice.dims[0] * desc->lattice.dims[1];
+    guarded memory = guarded_alloc((size_t)((desc->batch.count - desc->batch.begin) * slab), 0, 0x5a);
+    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = memory.data};
+    carom_error err;
+    test_ok("clearance of a lattice", carom_mesh_clearance(mesh, desc, &out, stats, &err), &err);
+    guarded_check(&memory, "clearance");
+    return memory;
+}

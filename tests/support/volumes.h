@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lattices over scenes, their distance volumes, and the closest points that are their oracle. */
+/* Lattices over scenes, their distance volumes with the closest points that are their oracle, and clearance volumes. */
 #ifndef CAROM_TESTS_SUPPORT_VOLUMES_H
 #define CAROM_TESTS_SUPPORT_VOLUMES_H
 
@@ -33,5 +33,9 @@ volume volume_by_closest(carom_mesh *mesh, const carom_lattice *lattice, carom_a
  * `expected`. */
 void volume_compare(const carom_lattice *lattice, const volume *expected, size_t first, const volume *got, int mask,
                     const char *label);
+
+carom_mesh_clearance_desc clearance_desc(const carom_lattice *lattice, float radius, carom_accuracy accuracy);
+/* Clearance of the slabs [desc->batch.begin, desc->batch.count); the caller frees it. */
+guarded clearance_ask(carom_mesh *mesh, const carom_mesh_clearance_desc *desc, carom_stats *stats);
 
 #endif
