@@ -36,11 +36,7 @@ static cloud make_drift(size_t number, int exact)
 {
     ref_gen g;
     ref_gen_seed(&g, 21, 1, number);
-    cloud c = {.count = number / DRIFTS % 3 == 0 ? SMALL : number / DRIFTS % 3 == 1 ? 40 : 120};
-    c.center = test_alloc(3 * c.count, sizeof(float));
-    c.velocity = test_alloc(3 * c.count, sizeof(float));
-    c.radius = test_alloc(c.count, sizeof(float));
-    c.t_max = test_alloc(c.count, sizeof(float));
+    cloud c = cloud_alloc(number / DRIFTS % 3 == 0 ? SMALL : number / DRIFTS % 3 == 1 ? 40 : 120);
     for (size_t i = 0; i < c.count; i++) {
         for (size_t k = 0; k < 3; k++) {
             c.center[3 * i + k] = between(&g, 0, 10);

@@ -30,11 +30,7 @@ static void images_that_touch(void **state)
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
     for (size_t number = 0; number < test_effort(16); number++) {
         const size_t side = 3 + number % 5;
-        cloud c = {.count = side * side * side};
-        c.center = test_alloc(3 * c.count, sizeof(float));
-        c.radius = test_alloc(c.count, sizeof(float));
-        c.velocity = test_alloc(3 * c.count, sizeof(float));
-        c.t_max = test_alloc(c.count, sizeof(float));
+        cloud c = cloud_alloc(side * side * side);
         for (size_t i = 0; i < c.count; i++) {
             const size_t at[3] = {i % side, i / side % side, i / side / side};
             for (size_t k = 0; k < 3; k++)

@@ -5,6 +5,15 @@
 
 enum { MOST = 60 };
 
+cloud cloud_alloc(size_t count)
+{
+    return (cloud){.count = count,
+                   .center = test_alloc(3 * count, sizeof(float)),
+                   .velocity = test_alloc(3 * count, sizeof(float)),
+                   .radius = test_alloc(count, sizeof(float)),
+                   .t_max = test_alloc(count, sizeof(float))};
+}
+
 void cloud_free(cloud *c)
 {
     free(c->center);
@@ -152,11 +161,7 @@ cloud make_cloud(size_t number, int exact)
     const int moves = options % 3 != 0, is_periodic = options / 3 % 2, has_masks = options / 6 % 2;
     ref_gen g;
     ref_gen_seed(&g, 17, 1, number);
-    cloud c = {.count = 2 + (size_t)(ref_gen_range(&g, 0, 1) * MOST)};
-    c.center = test_alloc(3 * c.count, sizeof(float));
-    c.velocity = test_alloc(3 * c.count, sizeof(float));
-    c.radius = test_alloc(c.count, sizeof(float));
-    c.t_max = test_alloc(c.count, sizeof(float));
+    cloud c = cloud_alloc(2 + (size_t)(ref_gen_range(&g, 0, 1) * MOST));
     c.mask = test_alloc(c.count, sizeof(uint32_t));
     for (size_t i = 0; i < c.count; i++) {
         for (size_t k = 0; k < 3; k++) {

@@ -14,6 +14,8 @@ typedef struct cloud {
     carom_cloud_desc desc;
 } cloud;
 
+/* Spheres without masks; all numbers are 0. */
+cloud cloud_alloc(size_t count);
 /* Family and options follow from the number. */
 cloud make_cloud(size_t number, int exact);
 void cloud_free(cloud *c);

@@ -82,11 +82,7 @@ void make_two_many(two_clouds *two, size_t number, int exact)
     ref_gen_seed(&g, 23, 1, number);
     const size_t first = number % 3 == 0 ? MANY / 2 : number % 3 == 1 ? MANY - 40 : 40;
     const int moves = number / 3 % 2;
-    cloud c = {.count = MANY};
-    c.center = test_alloc(3 * c.count, sizeof(float));
-    c.velocity = test_alloc(3 * c.count, sizeof(float));
-    c.radius = test_alloc(c.count, sizeof(float));
-    c.t_max = test_alloc(c.count, sizeof(float));
+    cloud c = cloud_alloc(MANY);
     c.mask = test_alloc(c.count, sizeof(uint32_t));
     for (size_t i = 0; i < c.count; i++) {
         const int is_heap = number / 6 % 3 == 1 && i % 2;
