@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sweep test of pairs of moving spheres that a scan has found near each other in a slice of time: whether they may meet
- * within the slice, and whether they certainly overlap at its begin. Included by template.h. docs/spheres.md, section
+ * within the slice, and whether they certainly overlap at its begin. Included by runs.h. docs/spheres.md, section
  * 9, has the proof. */
 #include "cloud.h"
 #include "kernels/cloud_test.h"
