@@ -51,7 +51,7 @@ typedef struct plucker_pair {
     wf fine_size;           /* largest distance from a corner, plus the radius */
     wf length, edge_length; /* the largest of all lengths, and of the edges */
     wm valid;               /* numbers are finite, radius is not negative, and there is motion */
-    wm is_lattice;          /* and sums of two of numbers of a tie are exact */
+    wm is_lattice;          /* and the squares that tell a tie are exact in two numbers */
     int has_lattice;        /* one of the pairs is */
 } plucker_pair;
 

@@ -15,7 +15,7 @@ typedef struct plucker_time {
     wf low, high; /* in the caller's unit, rounded to binary32 */
     wm usable;    /* the divisor is certainly positive: else the bound means nothing */
     wm is_positive, is_negative, is_zero;
-    wm was_greater, was_not; /* it certainly is greater than `low`, and it certainly is not */
+    wm is_above, is_not_above; /* the true time is certainly greater than `low`; it certainly is not */
 } plucker_time;
 
 /* Rounds an interval, in the unit of pair->v. */
@@ -24,8 +24,8 @@ FN void plucker_time_set(wf low, wf high, wf unit, plucker_time *time)
     const wf zero = w_f(W(0.0));
     time->low = w_sel(time->is_zero, zero, w_round(low * unit) + zero);
     time->high = w_sel(time->is_zero, zero, w_round(high * unit) + zero);
-    time->was_greater = w_and(w_not(time->is_zero), w_lt(time->low, low * unit));
-    time->was_not = w_or(time->is_zero, w_le(high * unit, time->low));
+    time->is_above = w_and(w_not(time->is_zero), w_lt(time->low, low * unit));
+    time->is_not_above = w_or(time->is_zero, w_le(high * unit, time->low));
 }
 
 /* The time of a contact. The first: (-b - root) / a, or k / (root - b) where that would cancel and is not exact. The
@@ -223,8 +223,8 @@ FN plucker_out plucker_answer(const plucker_pair *pair, plucker_in in, const plu
         plucker_add_points(pair, in, contacts, ends->time, ends->miss, &out);
     out.state = w_sel(first.is_positive, w_f((wide_real)STATE_APPROACHING),
                       w_sel(first.is_zero, w_f((wide_real)STATE_TOUCHING), ended));
-    out.state = out.state + w_sel(first.was_greater, w_f((wide_real)SECOND_AFTER), w_f(W(0.0))) +
-                w_sel(first.was_not, w_f((wide_real)SECOND_NOT_AFTER), w_f(W(0.0)));
+    out.state = out.state + w_sel(first.is_above, w_f((wide_real)SECOND_AFTER), w_f(W(0.0))) +
+                w_sel(first.is_not_above, w_f((wide_real)SECOND_NOT_AFTER), w_f(W(0.0)));
     out.state = w_sel(ends->miss, w_f((wide_real)STATE_MISS), out.state);
     out.t_first = w_sel(ends->miss, w_infinity(), first.low);
     out.t_last = w_sel(ends->miss, -w_infinity(), last.low);

@@ -84,7 +84,7 @@ static int side_of(double low, double high)
     plucker_time time = {.is_zero = 0};
     plucker_time_set(low, high, 1.0, &time);
     assert_true(time.low == 1.0 && time.high == 1.0);
-    return (time.was_greater ? SECOND_AFTER : 0) | (time.was_not ? SECOND_NOT_AFTER : 0);
+    return (time.is_above ? SECOND_AFTER : 0) | (time.is_not_above ? SECOND_NOT_AFTER : 0);
 }
 
 static void test_sides(void **state)
