@@ -35,8 +35,8 @@ typedef enum moved_side { MOVED_OLD, MOVED_NEW, MOVED_SIDES } moved_side;
 typedef struct moved_row {
     const moved_run *runs[MOVED_SIDES]; /* [counts] */
     int counts[MOVED_SIDES];
+    int is_beside; /* the answer is of the ratios to the control, because these are less noisy */
     /* The answer; logarithms of ratios of new to old. */
-    int is_beside;           /* of the ratios to the control, because these are less noisy */
     double shift, low, high; /* with a 95 % confidence interval */
     double chance;           /* of such ranks, if nothing has moved; adjusted for all rows */
     double floor;            /* what runs of one build may differ by */

@@ -101,6 +101,15 @@ FN wm bounded_quotient_is_exact(bounded a, bounded b, wf quotient)
                  w_and(w_eq(product.hi, a.value), w_eq(product.lo, zero)));
 }
 
+/* a / b, for b that is certainly positive. What it loses to underflow is below 2^-1000. */
+FN bounded bounded_div(bounded a, bounded b)
+{
+    const wf quotient = a.value / b.value;
+    return bounded_of(quotient, w_sel(bounded_quotient_is_exact(a, b, quotient), w_f(W(0.0)),
+                                      (a.error + w_abs(quotient) * b.error) / b.value * W(1.25) +
+                                          w_abs(quotient) * W(0x1p-51) + w_f(W(0x1p-1000))));
+}
+
 /* The product of two roots: exact if both are. */
 FN bounded bounded_mul_roots(bounded a, bounded b)
 {

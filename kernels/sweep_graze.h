@@ -21,9 +21,8 @@ typedef struct plucker_graze {
 /* One more root, in lanes `in`. */
 FN void plucker_earliest_add(wm in, bounded b, bounded a, plucker_earliest *earliest)
 {
-    const wf time = -b.value / a.value, error = w_sel(bounded_quotient_is_exact(b, a, -time), w_f(W(0.0)),
-                                                      (b.error + w_abs(time) * a.error) / a.value * W(1.25) +
-                                                          w_abs(time) * W(0x1p-51) + w_f(W(0x1p-1000)));
+    const bounded quotient = bounded_div(b, a);
+    const wf time = -quotient.value, error = quotient.error;
     earliest->low = w_sel(w_and(in, w_lt(time - error, earliest->low)), time - error, earliest->low);
     earliest->high = w_sel(w_and(in, w_lt(time + error, earliest->high)), time + error, earliest->high);
     earliest->some_negative = w_or(earliest->some_negative, w_and(in, w_lt(b.error, b.value)));

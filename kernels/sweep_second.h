@@ -40,10 +40,7 @@ FN plucker_time plucker_time_of(const plucker_contact *contact, wf unit, int las
     const bounded least = bounded_sel(is_exact, bounded_of(gap, zero), contact->k),
                   top = bounded_sel(ahead, least, bounded_of(sum, sum_error)),
                   below = bounded_sel(w_and(ahead, w_not(is_exact)), bounded_of(sum, sum_error), contact->a);
-    const wf size = top.value / below.value,
-             error = w_sel(bounded_quotient_is_exact(top, below, size), zero,
-                           (top.error + w_abs(size) * below.error) / below.value * W(1.25) + w_abs(size) * W(0x1p-51) +
-                               w_f(W(0x1p-1000)));
+    const bounded size = bounded_div(top, below);
     const wm usable = w_lt(below.error * W(8.0), below.value);
     const wm positive = w_and(usable, w_and(ahead, w_lt(contact->k.error, contact->k.value)));
     const wm negative = w_and(usable, w_or(w_and(ahead, w_lt(contact->k.value, -contact->k.error)),
@@ -52,12 +49,12 @@ FN plucker_time plucker_time_of(const plucker_contact *contact, wf unit, int las
     /* k = 0, or b and the root are. */
     time.is_zero = w_and(usable, w_and(w_eq(top.value, zero), w_eq(top.error, zero)));
     time.usable = usable;
-    time.time = bounded_of(w_sel(ahead, size, -size), error);
+    time.time = bounded_of(w_sel(ahead, size.value, -size.value), size.error);
     if (last)
         time.time.value = -time.time.value;
     time.is_positive = last ? negative : positive;
     time.is_negative = last ? positive : negative;
-    plucker_time_set(time.time.value - error, time.time.value + error, unit, &time);
+    plucker_time_set(time.time.value - size.error, time.time.value + size.error, unit, &time);
     return time;
 }
 
@@ -324,7 +321,7 @@ FN void plucker_graze_times(int wants_points, plucker_work *work)
 }
 
 /* Pairs from the columns of a moving triangle to all columns of a sweep, or to the first three: times and state. The
- * loops are not unrolled: a step of both parts is larger than the instruction cache. */
+ * loop is not unrolled: a step of both parts is larger than the instruction cache. */
 FN void second_sweep(in_columns in, out_columns out, size_t i, int wants_points)
 {
     for (int part = 0; part < PARTS; part++) {

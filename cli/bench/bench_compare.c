@@ -35,6 +35,11 @@ static int is_one_thread(const bench_row *r)
     return r->threads == 1 && strstr(r->name, "/opencl/") == NULL;
 }
 
+static int is_built_alike(const bench_json *a, const bench_json *b)
+{
+    return !strcmp(a->compiler, b->compiler) && !strcmp(a->flags, b->flags);
+}
+
 /* Code that no build of the library changes: the scene's plain loop that computes; NULL: it has none. */
 static const bench_row *control_of(const bench_json *json, const bench_row *r)
 {
@@ -90,24 +95,17 @@ static moved_run run_of(const bench_row *r, const bench_row *control)
     return run;
 }
 
-/* Was a file's plain code built as that of the first? */
-static int has_same_plain_code(const bench_comparison *c, const bench_json *json)
+/* The runs of a row, one behind the other; returns how many files have it. */
+static int take_runs(const bench_comparison *c, int side, const char *name, moved_run *runs)
 {
     const bench_json *first = &c->sides[MOVED_OLD].results[0];
-
-    return !strcmp(first->compiler, json->compiler) && !strcmp(first->flags, json->flags);
-}
-
-/* The runs of a row, one behind the other; returns how many files have it. */
-static int take_runs(const bench_comparison *c, const bench_side *side, const char *name, moved_run *runs)
-{
     int count = 0;
 
-    for (int i = 0; i < side->count; i++) {
-        const bench_json *json = &side->results[i];
+    for (int i = 0; i < c->sides[side].count; i++) {
+        const bench_json *json = &c->sides[side].results[i];
         const bench_row *row = row_named(json, name);
         if (row != NULL)
-            runs[count++] = run_of(row, has_same_plain_code(c, json) ? control_of(json, row) : NULL);
+            runs[count++] = run_of(row, is_built_alike(first, json) ? control_of(json, row) : NULL);
     }
     return count;
 }
@@ -139,7 +137,7 @@ static void take_row(bench_comparison *c, const bench_row *now, moved_run **runs
     c->row_count++;
     for (int side = 0; side < MOVED_SIDES; side++) {
         moved->runs[side] = *runs;
-        moved->counts[side] = take_runs(c, &c->sides[side], now->name, *runs);
+        moved->counts[side] = take_runs(c, side, now->name, *runs);
         *runs += moved->counts[side];
     }
     *row =
@@ -260,7 +258,7 @@ const char *bench_condition(const bench_comparison *c, moved_side side, int file
             return text;
         }
     }
-    if ((strcmp(old->compiler, now->compiler) != 0 || strcmp(old->flags, now->flags) != 0) && which == at++)
+    if (!is_built_alike(old, now) && which == at++)
         snprintf(text, BENCH_LINE, "another build: %s, %s, before; %s, %s, now", old->compiler, old->flags,
                  now->compiler, now->flags);
     else if (old->quick != now->quick && which == at++)

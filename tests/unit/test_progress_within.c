@@ -42,7 +42,7 @@ static void leave_alone(carom_context *context, carom_mesh *mesh)
     room.mesh = mesh;
 }
 
-/* What is wrong with statistics and error of a batch that was ended within a piece. */
+/* Faults in statistics and error of a batch that was ended within a piece. */
 static void check_patience(const patience *p, uint64_t count, carom_accuracy accuracy, carom_status status,
                            const carom_error *err, const carom_stats *stats)
 {
@@ -106,7 +106,7 @@ static void lists_end_within_a_piece(void **state)
 
 /* ---- one piece --------------------------------------------------------------------------------------------------- */
 
-/* What a call has reported last; the report number `ends` ends it. */
+/* Last report of a call; the report number `ends` ends it. */
 typedef struct last_report {
     uint64_t done;
     int calls, ends;
